@@ -1,0 +1,30 @@
+"""`tidemark COMMAND`: reads the settings, hands over to the command's file."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from cli import check, collect, findings, jobs, maintain, up
+from cli.chosen import CommandError
+from settings import SettingsError
+
+COMMANDS = (up, collect, maintain, jobs, check, findings)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; 0 is success, 2 a mistake of the caller said in one sentence."""
+    arguments = parser().parse_args(argv)
+    try:
+        return int(arguments.run(arguments))
+    except (SettingsError, CommandError) as exc:
+        print(f"tidemark: {exc}", file=sys.stderr)
+        return 2
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line; every command adds itself."""
+    top = argparse.ArgumentParser(prog="tidemark", description="Do your Kafka pipelines keep the delivery promise they made?")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    for command in COMMANDS:
+        command.add_to(commands)
+    return top

@@ -1,0 +1,95 @@
+"""What the record jobs measured: the input of the record rules. Counts of a sample carry their interval."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from guarantees.findings import Bounds
+
+
+class DuplicateCause(StrEnum):
+    """How the second copy came to be, read from both copies' producer identity."""
+
+    OTHER_PRODUCER_ID = "other_producer_id"  # restart without a transactional id, two writers, or upstream replay
+    OTHER_EPOCH = "other_epoch"  # P4: the client bumped its epoch after an error and sent again
+    OTHER_TRANSACTION = "other_transaction"  # the application, in another transaction
+    SENT_TWICE = "sent_twice"  # same producer session, another sequence: the application
+    SAME_SEQUENCE = "same_sequence"  # P3: the leader had lost the producer's state and wrote a late retry again
+    NOT_IDEMPOTENT = "not_idempotent"  # producer id −1: a retried batch, or the application
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCopy:
+    """One stored copy of a message id. Producer id, epoch and sequence are None where the batch has none (−1)."""
+
+    partition: int
+    offset: int
+    producer_id: int | None
+    producer_epoch: int | None
+    sequence: int | None
+    timestamp_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateExample:
+    """An id with its first and its last stored copy. `message_id` is None where only hashes are stored."""
+
+    message_id: str | None
+    first: StoredCopy
+    last: StoredCopy
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateGroup:
+    """Extra copies on one partition that share cause and the second copy's producer, over all covered ranges."""
+
+    cluster_id: str
+    topic: str
+    topic_id: str
+    partition: int
+    cause: DuplicateCause
+    producer_id: int | None
+    producer_epoch: int | None
+    first_producer_ids: tuple[int, ...]
+    extra_copies: Bounds
+    sampling_rate: float
+    horizon_s: float
+    first_offset: int
+    last_offset: int
+    first_observed_at_ms: int
+    last_observed_at_ms: int
+    examples: tuple[DuplicateExample, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LostId:
+    """A source record the group's commit passed and the sink never showed. Offsets are the source's."""
+
+    message_id: str | None
+    offset: int
+    observed_at_ms: int
+    passed_at_ms: int
+    is_late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LossEpisode:
+    """Lost ids of one source partition that belong together in time (gaps below the settle delay).
+
+    `sink_read_to` are the sink's stable offsets up to which the search went, by partition.
+    """
+
+    pipeline: str
+    cluster_id: str
+    topic: str
+    topic_id: str
+    partition: int
+    group_id: str
+    sink: str
+    lost: tuple[LostId, ...]
+    late: tuple[LostId, ...]
+    total: Bounds
+    sampling_rate: float
+    settle_s: float
+    is_one_to_one: bool
+    sink_read_to: tuple[tuple[int, int], ...]
+    decided_at_ms: int

@@ -1,0 +1,83 @@
+"""What a pipeline promises, and which facts break which promise: checks state facts, one table judges them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from guarantees.findings import Kind
+
+
+class Guarantee(StrEnum):
+    """What was *promised* for the records of a pipeline."""
+
+    AT_MOST_ONCE = "at_most_once"
+    AT_LEAST_ONCE = "at_least_once"
+    EXACTLY_ONCE = "exactly_once"
+
+
+class Verdict(StrEnum):
+    """What a fact means for a promise, the worst first."""
+
+    VIOLATED = "violated"
+    DEGRADED = "degraded"
+    UNKNOWN = "unknown"
+    STALE = "stale"
+    OK = "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Source topic, the group that reads it, optionally the sink it writes to, and the promise made for it."""
+
+    name: str
+    source: str
+    group_id: str
+    sink: str | None
+    promise: Guarantee
+    is_inferred: bool = False
+
+
+# (kind, promise) -> what it means; a pair that is absent is information and leaves the promise whole.
+JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
+    Kind.LOST_WRITE: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    Kind.LOG_TRUNCATED: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    Kind.EXPIRED_UNREAD: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    Kind.DUPLICATE_WRITE: {
+        Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    # A re-delivery is legal inside Kafka: under exactly once only a duplicate at the sink breaks the promise.
+    Kind.REWIND: {
+        Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    Kind.POSSIBLE_REDELIVERY: {
+        Guarantee.AT_MOST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+}
+
+# Liveness: who made any promise is degraded while the fact lasts, from this severity on.
+DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
+    Kind.STABLE_OFFSET_FROZEN: 2,
+    Kind.GROUP_STOPPED: 2,
+    Kind.GROUP_STALLED: 2,
+    Kind.BELOW_MIN_ISR: 2,
+    Kind.COMMITTED_AHEAD: 2,
+}
+
+
+def judge(kind: Kind, severity: int, promise: Guarantee) -> Verdict:
+    """The one place where a fact becomes a judgement."""
+    if kind in DEGRADED_FROM_SEVERITY:
+        return Verdict.DEGRADED if severity >= DEGRADED_FROM_SEVERITY[kind] else Verdict.OK
+    return JUDGEMENT.get(kind, {}).get(promise, Verdict.OK)

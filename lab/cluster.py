@@ -1,0 +1,235 @@
+"""A real Kafka cluster on the loopback address: one controller and three brokers, each of which can be killed or paused."""
+
+import base64
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import TracebackType
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+
+from lab.cache import cache_dir
+from lab.child import Child
+from lab.errors import LabError
+from lab.java import java_home
+from lab.kafka_jars import Progress, kafka_classpath
+from lab.node import (
+    CONTROLLER_ID,
+    Node,
+    as_properties,
+    format_command,
+    java_command,
+    logging_properties,
+    server_properties,
+)
+from lab.ports import free_ports, is_listening
+
+BROKER_IDS = (1, 2, 3)
+NEEDED_MEMORY_BYTES = 1_700_000_000  # four processes, about 0.35 GB each, and room for the workload
+_START_WITHIN_S = 120.0
+_STOP_WITHIN_S = 8.0
+
+
+class Cluster:
+    """Started and stopped by its handle; its data lives in a temporary directory and goes with it.
+
+    Start it from a thread that outlives it (see `Child`). `overrides` are server properties for all nodes;
+    `log_requests` makes each broker write every request it serves to `requests.log` in its folder.
+    """
+
+    def __init__(
+        self,
+        *,
+        overrides: Mapping[str, str] | None = None,
+        log_requests: bool = False,
+        progress: Progress = print,
+    ) -> None:
+        self._overrides = dict(overrides or {})
+        self._log_requests = log_requests
+        self._progress = progress
+        self._children: dict[int, Child] = {}
+        self._nodes: dict[int, Node] = {}
+        self.directory = Path()
+
+    def __enter__(self) -> "Cluster":
+        self.start()
+        return self
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        return BROKER_IDS
+
+    @property
+    def bootstrap(self) -> str:
+        """The brokers' addresses, for `bootstrap.servers`."""
+        return ",".join(self._nodes[broker].address for broker in BROKER_IDS)
+
+    def address(self, broker: int) -> str:
+        """One broker's host and port."""
+        return self._nodes[broker].address
+
+    def pid(self, broker: int) -> int:
+        return self._children[broker].pid
+
+    def broker_log(self, broker: int) -> Path:
+        """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
+        return self._nodes[broker].directory / "server.log"
+
+    def start(self) -> None:
+        """Start all nodes at once and wait until every broker knows every other and coordinators can be had."""
+        check_memory(available_memory_bytes())
+        cache = cache_dir()
+        home = java_home(cache.parent / "java")
+        self._java, self._classpath = home / "bin" / "java", kafka_classpath(cache, home, self._progress)
+        self._progress("Starting Kafka: one controller and three brokers")
+        started_at = time.monotonic()
+        self.directory = Path(tempfile.mkdtemp(prefix="tidemark-kafka-"))
+        try:
+            self._lay_out()
+            self._format()
+            for node in self._nodes.values():
+                self._spawn(node)
+            self._wait_until(self._is_ready, "Kafka did not become ready")
+        except BaseException:
+            self.stop()
+            raise
+        self._progress(f"Kafka answers at {self.bootstrap} after {time.monotonic() - started_at:.0f} s")
+
+    def stop(self) -> None:
+        """Ask the brokers to end, then the controller; insist after a while; remove the data."""
+        brokers = [child for node_id, child in self._children.items() if node_id != CONTROLLER_ID]
+        for child in brokers:
+            child.terminate()
+        deadline = time.monotonic() + _STOP_WITHIN_S
+        for child in brokers:
+            if not child.wait(max(0.0, deadline - time.monotonic())):
+                child.kill()
+        if controller := self._children.get(CONTROLLER_ID):
+            controller.stop(_STOP_WITHIN_S)
+        self._children.clear()
+        if self._nodes:
+            shutil.rmtree(self.directory, ignore_errors=True)
+            self._nodes = {}
+
+    def kill(self, broker: int) -> None:
+        """SIGKILL: the broker vanishes; what it wrote stays in its data directory."""
+        self._children[broker].kill()
+
+    def pause(self, broker: int) -> None:
+        """SIGSTOP: connections stay open and nothing is answered; out of the cluster after its session of 6 s."""
+        self._children[broker].pause()
+
+    def resume(self, broker: int) -> None:
+        """SIGCONT after a pause."""
+        self._children[broker].resume()
+
+    def restart(self, broker: int) -> None:
+        """Start the broker again, stopping it first if it runs, and wait until it is back in the cluster."""
+        self._children[broker].stop(_STOP_WITHIN_S)
+        self._spawn(self._nodes[broker])
+        self._wait_until(lambda: self._knows_all(broker), f"Broker {broker} did not come back")
+
+    def _lay_out(self) -> None:
+        roles = [(CONTROLLER_ID, "controller"), *((broker, "broker") for broker in BROKER_IDS)]
+        for (node_id, role), port in zip(roles, free_ports(len(roles)), strict=True):
+            node = Node(node_id, role, port, self.directory / f"{role}-{node_id}")
+            node.directory.mkdir()
+            self._nodes[node_id] = node
+        for node in self._nodes.values():
+            properties = server_properties(node, self._nodes[CONTROLLER_ID], self._overrides)
+            node.properties_file.write_text(as_properties(properties))
+        self._logging_file.write_text(logging_properties(log_requests=self._log_requests))
+
+    @property
+    def _logging_file(self) -> Path:
+        return self.directory / "log4j2.properties"
+
+    def _format(self) -> None:
+        """Format one node and give the others copies under their own ids: saves three starts of a JVM."""
+        controller = self._nodes[CONTROLLER_ID]
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        command = format_command(controller, self._java, self._classpath, cluster_id, self._logging_file)
+        formatted = subprocess.run(command, capture_output=True, text=True, check=False)
+        if formatted.returncode != 0:
+            raise LabError(f"Kafka's storage could not be formatted: {(formatted.stderr or formatted.stdout).strip()}")
+        for broker in BROKER_IDS:
+            node = self._nodes[broker]
+            shutil.copytree(controller.data_dir, node.data_dir)
+            meta = node.data_dir / "meta.properties"
+            meta.write_text(meta_of_another_node(meta.read_text(), node.node_id, _directory_id()))
+
+    def _spawn(self, node: Node) -> None:
+        command = java_command(node, self._java, self._classpath, self._logging_file)
+        self._children[node.node_id] = Child(node.name, command, node.output, os.environ)
+
+    def _wait_until(self, holds: Callable[[], bool], otherwise: str) -> None:
+        deadline = time.monotonic() + _START_WITHIN_S
+        while not holds():
+            for child in self._children.values():
+                if not child.is_running:
+                    raise LabError(f"{child.name} ended by itself: {child.last_words()}")
+            if time.monotonic() > deadline:
+                raise LabError(f"{otherwise} within {_START_WITHIN_S:.0f} s: the machine may be too busy; try again.")
+            time.sleep(0.2)
+
+    def _is_ready(self) -> bool:
+        return all(self._knows_all(broker) for broker in BROKER_IDS) and self._finds_coordinators()
+
+    def _knows_all(self, broker: int) -> bool:
+        if not is_listening(self._nodes[broker].port):
+            return False
+        try:
+            metadata = _admin(self._nodes[broker].address).list_topics(timeout=2)
+        except KafkaException:
+            return False
+        return set(metadata.brokers) == set(BROKER_IDS)
+
+    def _finds_coordinators(self) -> bool:
+        """Asking for a group's coordinator creates `__consumer_offsets`, which needs all three brokers."""
+        asked = _admin(self.bootstrap).describe_consumer_groups(["lab-start"], request_timeout=5)
+        return all(future.exception() is None for future in asked.values())
+
+
+def check_memory(available_bytes: int | None) -> None:
+    """Refuse to start what would be killed for lack of memory; None where the system does not tell."""
+    if available_bytes is not None and available_bytes < NEEDED_MEMORY_BYTES:
+        raise LabError(
+            f"The lab's Kafka needs {NEEDED_MEMORY_BYTES / 1e9:.1f} GB of free memory and {available_bytes / 1e9:.1f} GB "
+            "are free: close something, or use a larger machine."
+        )
+
+
+def available_memory_bytes() -> int | None:
+    """What the system can give without swapping; None where it does not say (only Linux does)."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found[1]) * 1024 if found else None
+
+
+def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
+    """`meta.properties` of one node, made over to another one of the same cluster."""
+    meta = re.sub(r"^node\.id=.*$", f"node.id={node_id}", meta, flags=re.MULTILINE)
+    return re.sub(r"^directory\.id=.*$", f"directory.id={directory_id}", meta, flags=re.MULTILINE)
+
+
+def _directory_id() -> str:
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
+def _admin(address: str) -> AdminClient:
+    # A broker that is not up yet is the normal case here: the client must not log it.
+    return AdminClient({"bootstrap.servers": address, "client.id": "tidemark-lab", "log_level": 0})

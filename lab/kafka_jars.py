@@ -1,0 +1,124 @@
+"""Obtain Apache Kafka's jars once, through the Ivy that PySpark bundles; no Kafka distribution and no Maven needed."""
+
+import fcntl
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.errors import LabError
+
+KAFKA_VERSION = "4.2.0"
+COORDINATES = (
+    f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}",
+    f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}",
+    # Without a binding for slf4j the brokers and command-line clients say nothing.
+    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3",
+)
+EXPECTED_JARS = 92  # only for the progress line
+MARKER = "complete.json"
+_PROGRESS_EVERY_S = 3.0
+
+Progress = Callable[[str], None]
+
+
+def kafka_classpath(cache: Path, java_home: Path, progress: Progress) -> str:
+    """The class path of Kafka's jars, fetched first if `cache` does not hold all of them."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with _one_at_a_time(cache):
+        if not is_complete(cache):
+            _fetch(cache, java_home, progress)
+            _mark_complete(cache)
+    return f"{cache / 'jars'}/*"
+
+
+def is_complete(cache: Path) -> bool:
+    """The marker is written last and lists every jar with its size, so a broken download does not pass for a whole one."""
+    try:
+        sizes = json.loads((cache / MARKER).read_text())
+    except (OSError, ValueError):
+        return False
+    return bool(sizes) and sizes == _jar_sizes(cache)
+
+
+def resolve_command(cache: Path, spark_home: Path, empty_script: Path) -> list[str]:
+    """A Spark application without a line of code: resolving its packages is all it does."""
+    return [
+        *(str(spark_home / "bin" / "spark-submit"), "--master", "local[1]"),
+        *("--packages", ",".join(COORDINATES)),
+        *("--conf", f"spark.jars.ivy={cache}", "--conf", "spark.ui.enabled=false"),
+        str(empty_script),
+    ]
+
+
+def why_it_failed(log: str) -> str:
+    """The line of the resolver's output that names the cause, or its last line."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    telling = [line for line in lines if any(word in line for word in ("Exception", "unresolved dependency", "ERROR"))]
+    return (telling or lines or ["no output"])[-1][:300]
+
+
+def _fetch(cache: Path, java_home: Path, progress: Progress) -> None:
+    progress(f"Fetching Apache Kafka {KAFKA_VERSION} from Maven Central into {cache} (once, about 50 MB)")
+    empty_script, log = cache / "empty.py", cache / "resolve.log"
+    empty_script.touch()
+    spark_home = _spark_home()
+    environ = {**os.environ, "JAVA_HOME": str(java_home), "SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable}
+    with log.open("w") as output:
+        resolving = subprocess.Popen(
+            resolve_command(cache, spark_home, empty_script), env=environ, stdout=output, stderr=output
+        )
+        try:
+            _report_until_done(resolving, cache, progress)
+        finally:
+            resolving.kill()
+            resolving.wait()
+    if resolving.returncode != 0:
+        raise LabError(
+            f"Kafka {KAFKA_VERSION} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check the "
+            f"network or proxy and start again, or point TIDEMARK_CACHE to a folder that holds it. Details: {log}"
+        )
+
+
+def _report_until_done(resolving: "subprocess.Popen[bytes]", cache: Path, progress: Progress) -> None:
+    while True:
+        try:
+            resolving.wait(timeout=_PROGRESS_EVERY_S)
+        except subprocess.TimeoutExpired:
+            downloaded = [path.stat().st_size for path in (cache / "cache").glob("*/*/*/*.jar")]
+            progress(f"  {len(downloaded)} of about {EXPECTED_JARS} jars, {sum(downloaded) / 1e6:.0f} MB")
+        else:
+            return
+
+
+def _mark_complete(cache: Path) -> None:
+    partial = cache / f"{MARKER}.partial"
+    partial.write_text(json.dumps(_jar_sizes(cache), indent=0, sort_keys=True))
+    partial.replace(cache / MARKER)
+
+
+def _jar_sizes(cache: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_size for path in (cache / "jars").glob("*.jar")}
+
+
+def _spark_home() -> Path:
+    """Found, not imported: the lab only runs Spark's launcher."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise LabError("PySpark is not installed, and the lab fetches Kafka with it: run `make demo` or `make test`.")
+    return Path(spec.origin).parent
+
+
+@contextmanager
+def _one_at_a_time(cache: Path) -> Iterator[None]:
+    with (cache / "lock").open("w") as lock:
+        waited_since = time.monotonic()
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if time.monotonic() - waited_since > 1:
+            print("Another process fetched Kafka meanwhile", file=sys.stderr)
+        yield

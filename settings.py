@@ -1,0 +1,281 @@
+"""tidemark.toml: which clusters, topics and pipelines, with which promise, rights and thresholds.
+
+Small frozen classes, one per concern, checked once; unknown keys are refused with the nearest known one. Secrets stand
+in the file only as `{ env = "NAME" }` or `{ file = "path" }` and are resolved when a connection is made, never stored.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, get_args, get_origin, get_type_hints
+
+from guarantees.promises import Guarantee, Pipeline
+
+SETTINGS_VARIABLE = "TIDEMARK_SETTINGS"
+
+
+class SettingsError(Exception):
+    """The settings cannot be used as written; the message names the key and the remedy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Where a secret is, never the secret itself."""
+
+    env: str | None = None
+    file: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.env is None) == (self.file is None):
+            raise SettingsError('a secret is { env = "NAME" } or { file = "path" }, one of them')
+
+    def reveal(self) -> str:
+        """The secret, read now; raises SettingsError where it is missing."""
+        try:
+            return os.environ[self.env] if self.env is not None else Path(str(self.file)).read_text().strip()
+        except (KeyError, OSError) as exc:
+            raise SettingsError(f"secret {self.env or self.file} cannot be read: {exc}") from exc
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Security:
+    """How to reach a cluster; the same words serve both client libraries."""
+
+    protocol: str = "PLAINTEXT"
+    sasl_mechanism: str | None = None
+    username: str | None = None
+    password: Secret | None = None
+    ca_file: str | None = None
+    certificate_file: str | None = None
+    key_file: str | None = None
+    key_password: Secret | None = None
+
+    def __post_init__(self) -> None:
+        known = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+        if self.protocol not in known:
+            raise SettingsError(f"security.protocol {self.protocol!r} is none of {', '.join(known)}")
+        if self.protocol.startswith("SASL") and self.sasl_mechanism is None:
+            raise SettingsError("security.sasl_mechanism is needed with a SASL protocol")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSettings:
+    """A watched cluster. Patterns are shell-style; a name is watched if it matches include and no exclude."""
+
+    name: str
+    bootstrap_servers: str
+    interval_s: float = 5.0
+    request_timeout_s: float = 1.0
+    include_topics: tuple[str, ...] = ("*",)
+    exclude_topics: tuple[str, ...] = ()
+    include_groups: tuple[str, ...] = ("*",)
+    exclude_groups: tuple[str, ...] = ()
+    security: Security = field(default_factory=Security)
+    max_bytes_per_s: int = 20_000_000
+
+    def __post_init__(self) -> None:
+        if not self.bootstrap_servers:
+            raise SettingsError(f"clusters.{self.name}: bootstrap_servers must name at least one broker")
+        if not 0 < self.request_timeout_s <= self.interval_s:
+            raise SettingsError(f"clusters.{self.name}: request_timeout_s must be positive and at most interval_s")
+
+    def watches_topic(self, topic: str) -> bool:
+        return _matches(topic, self.include_topics, self.exclude_topics)
+
+    def watches_group(self, group_id: str) -> bool:
+        return _matches(group_id, self.include_groups, self.exclude_groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageId:
+    """Where a record's id is: a header's name, the key, or a hash of key and value. Exactly one is given."""
+
+    header: str | None = None
+    key: bool = False
+    hash: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.header is not None) + self.key + self.hash != 1:
+            raise SettingsError('a message id is { header = "name" }, { key = true } or { hash = true }, one of them')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PipelineSettings:
+    """A pipeline with its promise, and how its records are audited.
+
+    `rate` is the share of message ids kept, the same on both sides; `settle_s` how long an id may be missing before it
+    counts as lost; `horizon_s` how far back a duplicate's first copy is sought; `one_to_one` declares that every source
+    record has exactly one sink record with the same id (a missing one is then PROVEN lost); `store_ids` false keeps
+    hashes only.
+    """
+
+    name: str
+    cluster: str
+    source: str
+    group: str
+    sink: str | None = None
+    promise: Guarantee = Guarantee.AT_LEAST_ONCE
+    id: MessageId = field(default_factory=lambda: MessageId(key=True))
+    rate: float = 1 / 64
+    settle_s: float = 600.0
+    horizon_s: float = 3600.0
+    one_to_one: bool = False
+    store_ids: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0 < self.rate <= 1:
+            raise SettingsError(f"pipelines.{self.name}: rate is a share above 0 and at most 1")
+        if self.settle_s <= 0 or self.horizon_s <= 0:
+            raise SettingsError(f"pipelines.{self.name}: settle_s and horizon_s must be positive")
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return Pipeline(self.name, self.source, self.group, self.sink, self.promise)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """Where Tidemark keeps what it saw; raw samples expire by age or size, whichever is less."""
+
+    data_dir: str = "data"
+    raw_retention_h: float = 24.0
+    raw_max_bytes: int = 10_000_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkSettings:
+    """Where the jobs run. `round_s` is the pause between two live rounds."""
+
+    master: str = "local[*]"
+    round_s: float = 5.0
+    conf: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageSettings:
+    """The Streamlit page: where it listens, and pages added by path (the lab's page of faults)."""
+
+    address: str = "127.0.0.1"
+    port: int = 8501
+    extra_pages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThresholdSettings:
+    """When a fact becomes a finding; each default says why.
+
+    `stopped_after_s`: slow committers (every 10 s) with two rounds of slack. `transaction_overdue_share`: the last
+    fifth of a transaction's timeout is when an operator can still act. `min_rewind_offsets`: one commit step back is a
+    finding too; raise it only where consumers re-commit on purpose.
+    """
+
+    stopped_after_s: float = 60.0
+    stalled_after_s: float = 120.0
+    transaction_overdue_share: float = 0.8
+    min_rewind_offsets: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The whole file."""
+
+    clusters: tuple[ClusterSettings, ...]
+    pipelines: tuple[PipelineSettings, ...] = ()
+    thresholds: ThresholdSettings = field(default_factory=ThresholdSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
+    spark: SparkSettings = field(default_factory=SparkSettings)
+    page: PageSettings = field(default_factory=PageSettings)
+
+    def __post_init__(self) -> None:
+        names = [cluster.name for cluster in self.clusters]
+        if len(set(names)) != len(names):
+            raise SettingsError("two clusters have the same name")
+        for pipeline in self.pipelines:
+            if pipeline.cluster not in names:
+                raise SettingsError(f"pipelines.{pipeline.name}: no cluster is named {pipeline.cluster!r}")
+
+
+def load_settings(path: Path) -> Settings:
+    """Read and check a settings file. A relative data_dir and secret files are relative to the file."""
+    try:
+        given = tomllib.loads(path.read_text())
+    except OSError as exc:
+        raise SettingsError(f"{path} cannot be read: {exc.strerror}") from exc
+    except tomllib.TOMLDecodeError as exc:
+        raise SettingsError(f"{path} is not valid TOML: {exc}") from exc
+    given.setdefault("store", {})["data_dir"] = str(path.parent / given.get("store", {}).get("data_dir", "data"))
+    return parse_settings(given)
+
+
+def bootstrap_settings(bootstrap_servers: str, data_dir: str = "data") -> Settings:
+    """What runs with nothing but a bootstrap address: everything watched, pipelines only proposed."""
+    cluster = ClusterSettings(name="default", bootstrap_servers=bootstrap_servers)
+    return Settings(clusters=(cluster,), store=StoreSettings(data_dir=data_dir))
+
+
+def parse_settings(given: Mapping[str, Any]) -> Settings:
+    """The settings of a parsed file; every mistake is named with its key."""
+    settings: Settings = _build(Settings, given, "")
+    return settings
+
+
+def _matches(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, p) for p in include) and not any(fnmatchcase(name, p) for p in exclude)
+
+
+def _build(kind: type, given: Any, where: str) -> Any:
+    if not isinstance(given, Mapping):
+        raise SettingsError(f"{where or 'the file'} must be a table")
+    known = {f.name: f for f in fields(kind)}
+    for key in given.keys() - known.keys():
+        near = get_close_matches(key, known, n=1)
+        raise SettingsError(f"unknown key {_join(where, key)}" + (f"; did you mean {near[0]}?" if near else ""))
+    types = get_type_hints(kind)
+    for name, f in known.items():
+        if name not in given and f.default is MISSING and f.default_factory is MISSING:
+            raise SettingsError(f"{_join(where, name)} is missing")
+    return kind(**{key: _value(types[key], value, _join(where, key)) for key, value in given.items()})
+
+
+def _value(kind: Any, value: Any, where: str) -> Any:
+    if type(None) in get_args(kind):
+        kind = next(part for part in get_args(kind) if part is not type(None))
+    if get_origin(kind) is tuple:
+        return _tuple(get_args(kind)[0], value, where)
+    if get_origin(kind) is not None:  # Mapping[str, str]
+        return {str(key): str(item) for key, item in value.items()}
+    if hasattr(kind, "__dataclass_fields__"):
+        return _build(kind, value, where)
+    return _scalar(kind, value, where)
+
+
+def _tuple(item: Any, value: Any, where: str) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise SettingsError(f"{where} must be a list")
+    return tuple(_value(item, part, f"{where}[{number}]") for number, part in enumerate(value))
+
+
+_SCALARS: Mapping[type, Callable[[Any], bool]] = {
+    str: lambda value: isinstance(value, str),
+    bool: lambda value: isinstance(value, bool),
+    int: lambda value: isinstance(value, int) and not isinstance(value, bool),
+    float: lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+}
+
+
+def _scalar(kind: Any, value: Any, where: str) -> Any:
+    if kind is Guarantee:
+        if value not in set(Guarantee):
+            raise SettingsError(f"{where} {value!r} is none of {', '.join(Guarantee)}")
+        return Guarantee(value)
+    if not _SCALARS[kind](value):
+        raise SettingsError(f"{where} must be of type {kind.__name__}, not {value!r}")
+    return kind(value)
+
+
+def _join(where: str, key: str) -> str:
+    return f"{where}.{key}" if where else key

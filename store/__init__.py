@@ -1,0 +1,1 @@
+"""Table contracts, the Parquet segment log and the DuckDB metrics database. No Kafka, no Spark, no Streamlit."""

@@ -1,0 +1,84 @@
+import pytest
+
+from guarantees.promises import Guarantee
+from settings import Secret, SettingsError, bootstrap_settings, load_settings, parse_settings
+
+CLUSTER = {"name": "lab", "bootstrap_servers": "localhost:9092"}
+PIPELINE = {"name": "orders", "cluster": "lab", "source": "orders", "group": "payments-service"}
+
+
+def test_a_file_with_one_cluster_and_one_pipeline_is_read_whole(tmp_path):
+    path = tmp_path / "tidemark.toml"
+    path.write_text("""
+        [[clusters]]
+        name = "lab"
+        bootstrap_servers = "localhost:9092"
+        interval_s = 2
+        [[pipelines]]
+        name = "orders"
+        cluster = "lab"
+        source = "orders"
+        group = "payments-service"
+        sink = "payments"
+        promise = "exactly_once"
+        id = { header = "message-id" }
+        rate = 1.0
+    """)
+
+    settings = load_settings(path)
+
+    assert settings.clusters[0].interval_s == 2.0
+    assert settings.pipelines[0].promise is Guarantee.EXACTLY_ONCE
+    assert settings.pipelines[0].id.header == "message-id"
+    assert settings.store.data_dir == str(tmp_path / "data")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (
+            {"clusters": [{**CLUSTER, "intervall_s": 3}]},
+            r"unknown key clusters\[0\].intervall_s; did you mean interval_s",
+        ),
+        ({"clusters": [{"name": "lab"}]}, r"clusters\[0\].bootstrap_servers is missing"),
+        ({"clusters": [{**CLUSTER, "interval_s": "5"}]}, "must be of type float"),
+        ({"clusters": [{**CLUSTER, "interval_s": True}]}, "must be of type float"),
+        ({"clusters": [{**CLUSTER, "interval_s": 0.5}]}, "request_timeout_s must be positive and at most interval_s"),
+        ({"clusters": [CLUSTER, CLUSTER]}, "two clusters have the same name"),
+        ({"clusters": CLUSTER}, "clusters must be a list"),
+        ({}, "clusters is missing"),
+        ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "cluster": "prod"}]}, "no cluster is named 'prod'"),
+        ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "promise": "always"}]}, "'always' is none of at_most_once"),
+        ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "rate": 0}]}, "rate is a share"),
+        ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "id": {"header": "h", "key": True}}]}, "one of them"),
+        ({"clusters": [{**CLUSTER, "security": {"protocol": "SASL_SSL"}}]}, "sasl_mechanism is needed"),
+        ({"clusters": [{**CLUSTER, "security": {"password": "hunter2"}}]}, "password must be a table"),
+    ],
+)
+def test_a_mistake_is_named_with_its_key(given, says):
+    with pytest.raises(SettingsError, match=says):
+        parse_settings(given)
+
+
+def test_a_secret_is_read_from_its_file_only_when_asked_for(tmp_path):
+    path = tmp_path / "password"
+    secret = Secret(file=str(path))
+    with pytest.raises(SettingsError, match="cannot be read"):
+        secret.reveal()
+    path.write_text("hunter2\n")
+
+    assert secret.reveal() == "hunter2"
+    assert "hunter2" not in repr(secret)
+
+
+def test_patterns_choose_topics_and_groups():
+    cluster = parse_settings(
+        {"clusters": [{**CLUSTER, "include_topics": ["orders*"], "exclude_topics": ["*-dlq"]}]}
+    ).clusters[0]
+
+    assert [t for t in ("orders", "orders-dlq", "payments") if cluster.watches_topic(t)] == ["orders"]
+    assert cluster.watches_group("anything")
+
+
+def test_a_bootstrap_address_alone_is_enough():
+    assert bootstrap_settings("broker:9092").clusters[0].bootstrap_servers == "broker:9092"
