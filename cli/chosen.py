@@ -18,7 +18,9 @@ def add_settings_arguments(parser: argparse.ArgumentParser) -> None:
     """Every command takes the same three."""
     parser.add_argument("--settings", metavar="FILE", help=f"tidemark.toml (default: ${SETTINGS_VARIABLE})")
     parser.add_argument("--bootstrap", metavar="HOST:PORT", help="watch this cluster without a settings file")
-    parser.add_argument("--data-dir", metavar="DIR", help="where to keep what is seen, with --bootstrap (default: data)")
+    parser.add_argument(
+        "--data-dir", metavar="DIR", help="where to keep what is seen, with --bootstrap (default: data)"
+    )
 
 
 def chosen_settings(arguments: argparse.Namespace) -> Settings:

@@ -23,7 +23,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def parser() -> argparse.ArgumentParser:
     """The command line; every command adds itself."""
-    top = argparse.ArgumentParser(prog="tidemark", description="Do your Kafka pipelines keep the delivery promise they made?")
+    top = argparse.ArgumentParser(
+        prog="tidemark", description="Do your Kafka pipelines keep the delivery promise they made?"
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_to(commands)

@@ -4,9 +4,9 @@ import fcntl
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,20 +30,21 @@ Progress = Callable[[str], None]
 def kafka_classpath(cache: Path, java_home: Path, progress: Progress) -> str:
     """The class path of Kafka's jars, fetched first if `cache` does not hold all of them."""
     cache.mkdir(parents=True, exist_ok=True)
-    with _one_at_a_time(cache):
+    spark_home = _spark_home()
+    with _one_at_a_time(cache, progress):
         if not is_complete(cache):
-            _fetch(cache, java_home, progress)
+            _fetch(cache, java_home, spark_home, progress)
             _mark_complete(cache)
-    return f"{cache / 'jars'}/*"
+    return f"{cache / 'jars'}/*:{_scala_library(spark_home)}"
 
 
 def is_complete(cache: Path) -> bool:
     """The marker is written last and lists every jar with its size, so a broken download does not pass for a whole one."""
     try:
-        sizes = json.loads((cache / MARKER).read_text())
+        marked = json.loads((cache / MARKER).read_text())
     except (OSError, ValueError):
         return False
-    return bool(sizes) and sizes == _jar_sizes(cache)
+    return bool(marked == _contents(cache))
 
 
 def resolve_command(cache: Path, spark_home: Path, empty_script: Path) -> list[str]:
@@ -63,11 +64,11 @@ def why_it_failed(log: str) -> str:
     return (telling or lines or ["no output"])[-1][:300]
 
 
-def _fetch(cache: Path, java_home: Path, progress: Progress) -> None:
+def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -> None:
+    shutil.rmtree(cache / "jars", ignore_errors=True)  # Ivy fills it from its own cache, which resumes
     progress(f"Fetching Apache Kafka {KAFKA_VERSION} from Maven Central into {cache} (once, about 50 MB)")
     empty_script, log = cache / "empty.py", cache / "resolve.log"
     empty_script.touch()
-    spark_home = _spark_home()
     environ = {**os.environ, "JAVA_HOME": str(java_home), "SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable}
     with log.open("w") as output:
         resolving = subprocess.Popen(
@@ -90,7 +91,7 @@ def _report_until_done(resolving: "subprocess.Popen[bytes]", cache: Path, progre
         try:
             resolving.wait(timeout=_PROGRESS_EVERY_S)
         except subprocess.TimeoutExpired:
-            downloaded = [path.stat().st_size for path in (cache / "cache").glob("*/*/*/*.jar")]
+            downloaded = [path.stat().st_size for path in (cache / "cache").glob("*/*/jars/*.jar")]
             progress(f"  {len(downloaded)} of about {EXPECTED_JARS} jars, {sum(downloaded) / 1e6:.0f} MB")
         else:
             return
@@ -98,12 +99,13 @@ def _report_until_done(resolving: "subprocess.Popen[bytes]", cache: Path, progre
 
 def _mark_complete(cache: Path) -> None:
     partial = cache / f"{MARKER}.partial"
-    partial.write_text(json.dumps(_jar_sizes(cache), indent=0, sort_keys=True))
+    partial.write_text(json.dumps(_contents(cache), indent=0, sort_keys=True))
     partial.replace(cache / MARKER)
 
 
-def _jar_sizes(cache: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_size for path in (cache / "jars").glob("*.jar")}
+def _contents(cache: Path) -> dict[str, object]:
+    sizes = {path.name: path.stat().st_size for path in (cache / "jars").glob("*.jar")}
+    return {"coordinates": list(COORDINATES), "jars": sizes}
 
 
 def _spark_home() -> Path:
@@ -114,11 +116,21 @@ def _spark_home() -> Path:
     return Path(spec.origin).parent
 
 
+def _scala_library(spark_home: Path) -> Path:
+    """Spark's resolver leaves it out of what it fetches, because Spark brings it."""
+    found = sorted((spark_home / "jars").glob("scala-library-2.13.*.jar"))
+    if not found:
+        raise LabError(f"PySpark in {spark_home} has no Scala 2.13 library: install the pinned version again.")
+    return found[-1]
+
+
 @contextmanager
-def _one_at_a_time(cache: Path) -> Iterator[None]:
+def _one_at_a_time(cache: Path, progress: Progress) -> Iterator[None]:
+    """Two starts at once share one download."""
     with (cache / "lock").open("w") as lock:
-        waited_since = time.monotonic()
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if time.monotonic() - waited_since > 1:
-            print("Another process fetched Kafka meanwhile", file=sys.stderr)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            progress(f"Waiting for another process that is fetching Kafka into {cache}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -1,0 +1,23 @@
+"""`tidemark check`: in sentences, what can be reached and seen, and what will therefore be unknown."""
+
+import argparse
+from typing import Any
+
+from cli.chosen import add_settings_arguments, chosen_settings
+from collectors.check import check
+
+
+def add_to(commands: Any) -> None:
+    """Describe `check` to the command line."""
+    command = commands.add_parser("check", help="what can be reached and seen with these settings")
+    add_settings_arguments(command)
+    command.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the sentences of every cluster."""
+    for cluster in chosen_settings(arguments).clusters:
+        print(f"{cluster.name} ({cluster.bootstrap_servers})")
+        for sentence in check(cluster):
+            print(f"  {sentence}")
+    return 0
