@@ -93,3 +93,20 @@ class LossEpisode:
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]
     decided_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class LossAudit:
+    """What the episodes of one audited pipeline share. `sink_read_to` as in LossEpisode."""
+
+    pipeline: str
+    cluster_id: str
+    topic: str
+    topic_id: str
+    group_id: str
+    sink: str
+    sampling_rate: float
+    settle_s: float
+    is_one_to_one: bool
+    sink_read_to: tuple[tuple[int, int], ...]
+    decided_at_ms: int

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
@@ -124,9 +125,23 @@ class OpenProducer:
     observed_at_ms: int
 
 
+class Signal(StrEnum):
+    """What a round asks for, in the order of its steps. Rules look up coverage by these names."""
+
+    LOG_START = "log_start"
+    COMMITTED_OFFSETS = "committed_offsets"
+    END_OFFSETS = "end_offsets"
+    PARTITION_STATES = "partition_states"
+    REPLICA_OFFSETS = "replica_offsets"
+    GROUPS = "groups"
+    TRANSACTIONS = "transactions"
+    PRODUCERS = "producers"
+    CONFIGS = "configs"
+
+
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How complete one signal of a round is: what was asked, and what became of it."""
+    """How complete one signal of a round is: what was asked, and what became of it. `signal` is one of Signal."""
 
     signal: str
     asked: int

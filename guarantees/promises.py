@@ -75,9 +75,15 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.COMMITTED_AHEAD: 2,
 }
 
+# Below this severity the fact is information: a member that leaves in order looks like one that crashed, and a
+# deployment must not look like an outage.
+JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2}
+
 
 def judge(kind: Kind, severity: int, promise: Guarantee) -> Verdict:
     """The one place where a fact becomes a judgement."""
     if kind in DEGRADED_FROM_SEVERITY:
         return Verdict.DEGRADED if severity >= DEGRADED_FROM_SEVERITY[kind] else Verdict.OK
+    if severity < JUDGED_FROM_SEVERITY.get(kind, 1):
+        return Verdict.OK
     return JUDGEMENT.get(kind, {}).get(promise, Verdict.OK)

@@ -16,13 +16,22 @@ class Child:
     Start children from a thread that lives as long as they should: Linux ties them to the thread, not to the process.
     """
 
-    def __init__(self, name: str, command: Sequence[str], log: Path, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        log: Path,
+        environ: Mapping[str, str],
+        *,
+        orphaned_by: signal.Signals = signal.SIGKILL,
+    ) -> None:
+        """`orphaned_by` is what it gets when the lab vanishes: SIGTERM if it has processes of its own to end."""
         self.name = name
         self.log = log
-        tethered = [sys.executable, "-I", str(_TETHER), str(os.getpid()), *command]
+        tether = [sys.executable, "-I", str(_TETHER), str(os.getpid()), str(int(orphaned_by))]
         with log.open("ab") as output:
             self._process = subprocess.Popen(
-                tethered,
+                [*tether, *command],
                 env=dict(environ),
                 stdin=subprocess.DEVNULL,
                 stdout=output,

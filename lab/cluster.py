@@ -1,4 +1,4 @@
-"""A real Kafka cluster on the loopback address: one controller and three brokers, each of which can be killed or paused."""
+"""A real Kafka cluster on the loopback address: a controller and three brokers that can be killed and paused."""
 
 import base64
 import os
@@ -13,10 +13,10 @@ from pathlib import Path
 from types import TracebackType
 
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import AdminClient
 
 from lab.cache import cache_dir
 from lab.child import Child
+from lab.clients import admin_client
 from lab.errors import LabError
 from lab.java import java_home
 from lab.kafka_jars import Progress, kafka_classpath
@@ -191,23 +191,24 @@ class Cluster:
         if not is_listening(self._nodes[broker].port):
             return False
         try:
-            metadata = _admin(self._nodes[broker].address).list_topics(timeout=2)
+            metadata = admin_client(self._nodes[broker].address).list_topics(timeout=2)
         except KafkaException:
             return False
         return set(metadata.brokers) == set(BROKER_IDS)
 
     def _finds_coordinators(self) -> bool:
         """Asking for a group's coordinator creates `__consumer_offsets`, which needs all three brokers."""
-        asked = _admin(self.bootstrap).describe_consumer_groups(["lab-start"], request_timeout=5)
-        return all(future.exception() is None for future in asked.values())
+        admin = admin_client(self.bootstrap)
+        described = admin.describe_consumer_groups(["lab-start"], request_timeout=5)["lab-start"]
+        return described.exception(timeout=10) is None
 
 
 def check_memory(available_bytes: int | None) -> None:
     """Refuse to start what would be killed for lack of memory; None where the system does not tell."""
     if available_bytes is not None and available_bytes < NEEDED_MEMORY_BYTES:
         raise LabError(
-            f"The lab's Kafka needs {NEEDED_MEMORY_BYTES / 1e9:.1f} GB of free memory and {available_bytes / 1e9:.1f} GB "
-            "are free: close something, or use a larger machine."
+            f"The lab's Kafka needs {NEEDED_MEMORY_BYTES / 1e9:.1f} GB of free memory and there are "
+            f"{available_bytes / 1e9:.1f} GB: close something, or use a larger machine."
         )
 
 
@@ -228,8 +229,3 @@ def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
 
 def _directory_id() -> str:
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-
-
-def _admin(address: str) -> AdminClient:
-    # A broker that is not up yet is the normal case here: the client must not log it.
-    return AdminClient({"bootstrap.servers": address, "client.id": "tidemark-lab", "log_level": 0})

@@ -39,7 +39,7 @@ def kafka_classpath(cache: Path, java_home: Path, progress: Progress) -> str:
 
 
 def is_complete(cache: Path) -> bool:
-    """The marker is written last and lists every jar with its size, so a broken download does not pass for a whole one."""
+    """The marker is written last and lists every jar with its size: a broken download does not pass for a whole one."""
     try:
         marked = json.loads((cache / MARKER).read_text())
     except (OSError, ValueError):
@@ -69,10 +69,10 @@ def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -
     progress(f"Fetching Apache Kafka {KAFKA_VERSION} from Maven Central into {cache} (once, about 50 MB)")
     empty_script, log = cache / "empty.py", cache / "resolve.log"
     empty_script.touch()
-    environ = {**os.environ, "JAVA_HOME": str(java_home), "SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable}
+    homes = {"JAVA_HOME": str(java_home), "SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable}
     with log.open("w") as output:
         resolving = subprocess.Popen(
-            resolve_command(cache, spark_home, empty_script), env=environ, stdout=output, stderr=output
+            resolve_command(cache, spark_home, empty_script), env={**os.environ, **homes}, stdout=output, stderr=output
         )
         try:
             _report_until_done(resolving, cache, progress)
@@ -81,8 +81,8 @@ def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -
             resolving.wait()
     if resolving.returncode != 0:
         raise LabError(
-            f"Kafka {KAFKA_VERSION} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check the "
-            f"network or proxy and start again, or point TIDEMARK_CACHE to a folder that holds it. Details: {log}"
+            f"Kafka {KAFKA_VERSION} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check "
+            f"the network and start again, or point TIDEMARK_CACHE to a folder that holds it. Details: {log}"
         )
 
 

@@ -94,7 +94,8 @@ def java_command(node: Node, java: Path, classpath: str, logging_file: Path) -> 
 def format_command(node: Node, java: Path, classpath: str, cluster_id: str, logging_file: Path) -> list[str]:
     """The command that makes the node's data directory ready for its first start."""
     return [
-        *(str(java), "-Xmx150m", *JVM_FLAGS, f"-Dlog4j2.configurationFile={logging_file}", f"-Dlab.log={node.directory}"),
+        *(str(java), "-Xmx150m", *JVM_FLAGS),
+        *(f"-Dlog4j2.configurationFile={logging_file}", f"-Dlab.log={node.directory}"),
         *("-cp", classpath, "kafka.tools.StorageTool"),
         *("format", "-t", cluster_id, "-c", str(node.properties_file)),
     ]

@@ -25,7 +25,7 @@ def free_ports(count: int) -> list[int]:
             found.append(port)
             if len(found) == count:
                 return found
-    raise LabError(f"Fewer than {count} free ports between {_FIRST} and {_LAST} on 127.0.0.1: stop other local servers.")
+    raise LabError(f"{count} free ports between {_FIRST} and {_LAST} were not found: stop other local servers.")
 
 
 def is_listening(port: int) -> bool:

@@ -1,0 +1,35 @@
+"""The page list. Run with `streamlit run app.py` and TIDEMARK_SETTINGS, or TIDEMARK_BOOTSTRAP and TIDEMARK_DATA_DIR."""
+
+import streamlit as st
+
+from dashboard import cached
+from dashboard.components import panel, toolbar
+from settings import SettingsError
+
+st.set_page_config(page_title="Tidemark", page_icon="🌊", layout="wide")
+
+try:
+    settings = cached.settings()
+except SettingsError as exc:
+    st.title("Tidemark has no settings")
+    st.code(str(exc), language=None, wrap_lines=True)
+    st.stop()
+
+pages = "dashboard/pages"
+navigation = st.navigation(
+    {
+        "Now": [st.Page(f"{pages}/overview.py", title="Overview", icon=":material/monitoring:", default=True)],
+        "Investigate": [
+            st.Page(f"{pages}/lag.py", title="Lag", icon=":material/stacked_line_chart:"),
+            st.Page(f"{pages}/rebalances.py", title="Rebalances", icon=":material/swap_horiz:"),
+            st.Page(f"{pages}/violations.py", title="Violations", icon=":material/gavel:"),
+        ],
+        "Tidemark": [
+            st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),
+            *(st.Page(path) for path in settings.page.extra_pages),
+        ],
+    }
+)
+st.html(panel.STYLE)
+toolbar.draw(navigation.url_path)
+navigation.run()

@@ -1,0 +1,95 @@
+"""The rounds before a restart, put together again from their rows: the inverse of what a round writes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from collectors import (
+    committed_offsets,
+    end_offsets,
+    from_rows,
+    groups,
+    open_producers,
+    open_transactions,
+    partition_state,
+    rebalances,
+    replica_offsets,
+    rounds,
+    stored,
+)
+from collectors.kept_intervals import UNKNOWN_GROUPS
+from collectors.rows import Row
+from collectors.stored import LastRound
+from collectors.watched import Remembered
+from guarantees.observations import GroupState, Round
+from guarantees.places import TopicPartition
+
+
+def replayed_rounds(data_dir: Path, last: LastRound) -> Iterator[Round]:
+    """The stored rounds of the last 15 minutes, the oldest first."""
+    intervals = stored.intervals(data_dir, last)
+    for tick, rows in stored.samples_by_tick(data_dir, last):
+        yield stored_round(last.cluster_id, tick, rows, intervals)
+
+
+def remembered(data_dir: Path, last: LastRound, replayed: Iterable[Round]) -> Remembered:
+    """What the next round has to know of the last ones."""
+    settled: dict[str, GroupState] = {}
+    reads: dict[str, frozenset[TopicPartition]] = {}
+    for observed in replayed:
+        settled = rebalances.settled_states(settled, groups.known(observed.groups))
+        reads |= partitions_with_commits(observed)
+    intervals = stored.running(stored.intervals(data_dir, last))
+    listed = [*intervals[UNKNOWN_GROUPS].values(), *intervals[groups.STATE_TABLE].values()]
+    return Remembered(
+        groups={str(each.key[0]): from_rows.listed_group(each) for each in listed},
+        reads=reads,
+        settled=settled,
+        intervals=intervals,
+    )
+
+
+def partitions_with_commits(observed: Round) -> dict[str, frozenset[TopicPartition]]:
+    """Of each group the partitions it has committed on, as far as the round knows."""
+    found: dict[str, set[TopicPartition]] = {}
+    for key, commit in observed.commits.items():
+        if commit.committed_offset is not None:
+            found.setdefault(key.group_id, set()).add(key.topic_partition)
+    return {group_id: frozenset(partitions) for group_id, partitions in found.items()}
+
+
+def stored_round(
+    cluster_id: str, tick: int, rows: Mapping[str, Sequence[Row]], intervals: from_rows.Intervals
+) -> Round:
+    """One round. Facts kept as intervals are those that held while it ran."""
+    coverage = tuple(from_rows.coverage(row) for row in rows[rounds.TABLE])
+    started_at_ms = min(each.started_at_ms for each in coverage)
+    ended_at_ms = max(each.ended_at_ms for each in coverage)
+    held = {
+        name: [each for each in of_kind if each.started_at_ms <= ended_at_ms and each.last_seen_at_ms >= started_at_ms]
+        for name, of_kind in intervals.items()
+    }
+    states = held[partition_state.TABLE]
+    return Round(
+        cluster_id=cluster_id,
+        tick=tick,
+        started_at_ms=started_at_ms,
+        ended_at_ms=ended_at_ms,
+        partitions={from_rows.partition(row): from_rows.offsets(row) for row in rows[end_offsets.TABLE]},
+        replicas=from_rows.replicas(rows[replica_offsets.TABLE]),
+        commits={from_rows.group_partition(row): from_rows.commit(row) for row in rows[committed_offsets.TABLE]},
+        states={
+            TopicPartition(str(each.value["topic"]), from_rows.whole(each.key[1])): from_rows.partition_state(
+                each, ended_at_ms
+            )
+            for each in states
+        },
+        groups=from_rows.group_states(held, ended_at_ms),
+        transactions=tuple(from_rows.transaction(each, ended_at_ms) for each in held[open_transactions.TABLE]),
+        producers=from_rows.producers(held[open_producers.TABLE], ended_at_ms),
+        min_insync_replicas={
+            str(each.value["topic"]): from_rows.whole(each.value["min_insync_replicas"])
+            for each in states
+            if each.value["min_insync_replicas"] is not None
+        },
+        coverage=coverage,
+    )

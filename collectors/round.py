@@ -1,0 +1,140 @@
+"""One round of one cluster, in the order that makes differences prove something.
+
+Log start, then commits, then end offsets, then the rest: a commit below a log start read before it was overtaken by
+retention, and a commit above a high watermark read after it is ahead of the log.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from collectors import (
+    committed_offsets,
+    configurations,
+    end_offsets,
+    groups,
+    kept_intervals,
+    open_transactions,
+    partition_state,
+    rebalances,
+    replica_offsets,
+    rounds,
+)
+from collectors.intervals import Running
+from collectors.kept_intervals import Facts
+from collectors.rows import Row
+from collectors.signals import Signals
+from collectors.steps import Answers, Steps, ask_everything
+from collectors.watched import Remembered, Watched
+from guarantees.observations import Coverage, GroupState, Round, Signal
+from guarantees.places import TopicPartition
+from guarantees.unknown import Unknown
+from kafka_reader.connection import now_ms
+from kafka_reader.metadata import Topology, fetch_topology
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What a round saw, its rows by table, and what the next round has to know."""
+
+    round: Round
+    rows: Mapping[str, list[Row]]
+    remembered: Remembered
+
+
+def fetch_cluster(watched: Watched, signals: Signals) -> Topology | None:
+    """The first question of a round; without its answer there is nobody to ask anything."""
+    topology = signals.run(
+        Signal.PARTITION_STATES,
+        lambda: fetch_topology(watched.connections),
+        otherwise=None,
+        values=lambda found: [] if found is None else partition_state.values(found),
+    )
+    if topology is None:
+        signals.skip_the_rest(signals.coverage[0].error or "")
+    return topology
+
+
+def unreachable_round(
+    watched: Watched, signals: Signals, remembered: Remembered, cluster_id: str, tick: int
+) -> Collected:
+    """A round nobody answered: nothing but its coverage."""
+    started_at_ms = signals.coverage[0].started_at_ms
+    observed = Round(
+        cluster_id=cluster_id,
+        tick=tick,
+        started_at_ms=started_at_ms,
+        ended_at_ms=now_ms(),
+        groups={group_id: Unknown("the cluster is out of reach") for group_id in remembered.groups},
+        coverage=signals.coverage,
+    )
+    settings = watched.settings
+    return Collected(observed, {rounds.TABLE: rounds.rows(settings.name, settings.interval_s, observed)}, remembered)
+
+
+def collect_round(
+    watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
+) -> Collected:
+    """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
+    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    observed = as_round(answers, topology, remembered, tick, signals.coverage)
+    facts = Facts(topology, observed, answers.groups, answers.transactions)
+    intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
+    return Collected(
+        round=observed,
+        rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
+        remembered=_remembered(remembered, answers, observed, intervals),
+    )
+
+
+def as_round(
+    answers: Answers, topology: Topology, remembered: Remembered, tick: int, coverage: tuple[Coverage, ...]
+) -> Round:
+    """The answers as the rules know them."""
+    return Round(
+        cluster_id=topology.cluster_id,
+        tick=tick,
+        started_at_ms=topology.requested_at_ms,
+        ended_at_ms=now_ms(),
+        partitions=answers.partitions,
+        replicas=replica_offsets.observations(topology, answers.replicas),
+        commits=committed_offsets.observations(answers.commits, remembered.reads, answers.watched, topology),
+        states=answers.states,
+        groups=answers.group_states,
+        transactions=open_transactions.observations(answers.transactions),
+        producers=answers.producers,
+        min_insync_replicas=configurations.min_insync_replicas(answers.topic_settings),
+        coverage=coverage,
+    )
+
+
+def _rows(
+    watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round
+) -> dict[str, list[Row]]:
+    cluster_id, tick = observed.cluster_id, observed.tick
+    changed = rebalances.rebalances(remembered.settled, groups.known(observed.groups))
+    return {
+        rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
+        end_offsets.TABLE: end_offsets.rows(cluster_id, tick, observed.partitions, answers.ends),
+        replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
+        committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, observed.commits, answers.commits),
+        rebalances.TABLE: rebalances.rows(cluster_id, tick, changed),
+    }
+
+
+def _remembered(before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running]) -> Remembered:
+    states = groups.known(observed.groups)
+    return Remembered(
+        groups=answers.groups.known,
+        reads=committed_offsets.partitions_read(before.reads, answers.commits, _assigned(states)),
+        settled=rebalances.settled_states(before.settled, states),
+        topic_settings=answers.topic_settings,
+        intervals=intervals,
+        rounds_done=before.rounds_done + 1,
+    )
+
+
+def _assigned(states: Mapping[str, GroupState]) -> dict[str, frozenset[TopicPartition]]:
+    return {
+        group_id: frozenset(partition for member in state.members for partition in member.assignment)
+        for group_id, state in states.items()
+    }

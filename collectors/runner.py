@@ -1,0 +1,131 @@
+"""Run the rounds of every cluster, each on a thread of its own: collect, store, judge."""
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from collectors import rounds, stored
+from collectors.judging import Judged, judge, judge_again, thresholds
+from collectors.replay import remembered, replayed_rounds
+from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
+from collectors.rows import Row
+from collectors.signals import Signals
+from collectors.stored import LastRound
+from collectors.watched import Remembered, Watched, open_cluster
+from guarantees.memory import Memory
+from guarantees.observations import Round
+from kafka_reader.connection import now_ms
+from settings import ClusterSettings, Settings
+from store.findings import append_events, load_findings
+from store.log import SegmentLog
+from store.segments import producer_name
+
+logger = logging.getLogger(__name__)
+
+ROLE = "collect"
+
+
+def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[Round]:
+    """Collect from every cluster until `stop` is set, or one round of each; returns the newest round of each.
+
+    Raises StoreLockedError where another process collects into the same data directory.
+    """
+    log = SegmentLog(Path(settings.store.data_dir), producer_name(socket.gethostname(), ROLE))
+    try:
+        with ThreadPoolExecutor(len(settings.clusters), thread_name_prefix=ROLE) as threads:
+            watching = [threads.submit(_watch, cluster, settings, log, stop, once) for cluster in settings.clusters]
+            return [newest for each in watching if (newest := each.result()) is not None]
+    finally:
+        log.close()
+
+
+def _watch(
+    cluster: ClusterSettings, settings: Settings, log: SegmentLog, stop: threading.Event, once: bool
+) -> Round | None:
+    with open_cluster(cluster) as watched:
+        rounds_of_cluster = ClusterRounds(watched, settings, log)
+        due_s = time.monotonic()
+        newest: Round | None = None
+        while not stop.is_set():
+            try:
+                newest = rounds_of_cluster.next_round().round
+            except Exception:
+                # The other clusters go on; the log tells what to mend.
+                logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
+            if once:
+                break
+            due_s = max(due_s + cluster.interval_s, time.monotonic())
+            stop.wait(due_s - time.monotonic())
+        return newest
+
+
+class ClusterRounds:
+    """The rounds of one cluster, going on where the store says the last one stopped."""
+
+    def __init__(self, watched: Watched, settings: Settings, log: SegmentLog) -> None:
+        self._watched = watched
+        self._log = log
+        self._data_dir = Path(settings.store.data_dir)
+        self._thresholds = thresholds(settings.thresholds, watched.gap_ms)
+        self._cluster_id = ""
+        self._tick = 0
+        self._remembered = Remembered()
+        self._judged = Judged(Memory.empty(), {})
+        last = stored.last_round(self._data_dir, watched.settings.name)
+        if last is not None:
+            self._resume(last)
+
+    def next_round(self) -> Collected:
+        """One round, stored and judged."""
+        signals = Signals()
+        topology = fetch_cluster(self._watched, signals)
+        if topology is None:
+            collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
+        else:
+            self._meet(topology.cluster_id)
+            collected = collect_round(self._watched, signals, topology, self._remembered, self._tick)
+        self._tick += 1
+        self._remembered = collected.remembered
+        append_round(self._log, collected.rows)
+        self._judged, events = judge(self._judged, collected.round, self._thresholds, now_ms())
+        append_events(self._log, events)
+        return collected
+
+    def _meet(self, cluster_id: str) -> None:
+        """The address may lead to another cluster than before: nothing of the old one is compared with it."""
+        if cluster_id == self._cluster_id:
+            return
+        last = stored.last_round_of(self._data_dir, cluster_id)
+        if last is None:
+            self._begin(cluster_id)
+        else:
+            self._resume(last)
+
+    def _begin(self, cluster_id: str) -> None:
+        self._cluster_id = cluster_id
+        self._tick = 0
+        self._remembered = Remembered()
+        self._judged = Judged(Memory.empty(), {})
+
+    def _resume(self, last: LastRound) -> None:
+        self._cluster_id = last.cluster_id
+        self._tick = stored.next_tick(self._data_dir, last)
+        self._remembered = remembered(self._data_dir, last, replayed_rounds(self._data_dir, last))
+        self._judged, events = judge_again(
+            replayed_rounds(self._data_dir, last),
+            load_findings(self._data_dir),
+            last.cluster_id,
+            self._thresholds,
+            now_ms(),
+        )
+        append_events(self._log, events)
+
+
+def append_round(log: SegmentLog, rows: Mapping[str, Sequence[Row]]) -> None:
+    """The coverage last: a round whose storing was cut short has none, and is not believed to be complete."""
+    for table in sorted(rows, key=lambda name: name == rounds.TABLE):
+        log.append(table, rows[table])

@@ -1,0 +1,104 @@
+"""Rounds and intervals read back from the store: what a restart needs to go on as if nothing had happened."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from collectors import committed_offsets, end_offsets, replica_offsets, rounds
+from collectors.intervals import Interval, Running, interval
+from collectors.kept_intervals import KEPT, UNKNOWN_GROUPS
+from collectors.rows import Row
+from store.reading import Window, read
+from store.rows import python_rows
+
+# How far back the rules' memory reaches.
+REPLAYED_MS = 15 * 60_000
+
+SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class LastRound:
+    """The newest round stored for a cluster."""
+
+    cluster_id: str
+    tick: int
+    observed_at_ms: int
+
+    @property
+    def window(self) -> Window:
+        """The time before it that is replayed, and a little after: a round's rows are not all of one moment."""
+        return Window(max(0, self.observed_at_ms - REPLAYED_MS), self.observed_at_ms + 60_000)
+
+
+def last_round(data_dir: Path, cluster: str) -> LastRound | None:
+    """By the cluster's name in the settings; None where nothing is stored."""
+    where = "cluster = ? AND cluster_id IS NOT NULL ORDER BY observed_at DESC LIMIT 1"
+    found = python_rows(rounds.TABLE, read(data_dir, rounds.TABLE, None, where, (cluster,)))
+    return _last_round(found[0]) if found else None
+
+
+def last_round_of(data_dir: Path, cluster_id: str) -> LastRound | None:
+    """By Kafka's cluster id."""
+    where = "cluster_id = ? ORDER BY observed_at DESC LIMIT 1"
+    found = python_rows(rounds.TABLE, read(data_dir, rounds.TABLE, None, where, (cluster_id,)))
+    return _last_round(found[0]) if found else None
+
+
+def next_tick(data_dir: Path, last: LastRound) -> int:
+    """One above every tick with rows, also of a round whose storing was cut short."""
+    newest = last.tick
+    for table in SAMPLES:
+        stored = read(data_dir, table, last.window, "cluster_id = ?", (last.cluster_id,))
+        if stored.num_rows:
+            newest = max(newest, pc.max(stored.column("tick")).as_py())
+    return newest + 1
+
+
+def samples_by_tick(data_dir: Path, last: LastRound) -> Iterator[tuple[int, dict[str, list[Row]]]]:
+    """The rows of the replayed rounds, a round at a time: all of them at once would be too many."""
+    stored = {
+        table: read(data_dir, table, last.window, "cluster_id = ? ORDER BY tick", (last.cluster_id,))
+        for table in SAMPLES
+    }
+    for tick in pc.unique(stored[rounds.TABLE].column("tick")).to_pylist():
+        yield tick, {table: python_rows(table, _of_tick(rows, tick)) for table, rows in stored.items()}
+
+
+def intervals(data_dir: Path, last: LastRound) -> dict[str, list[Interval]]:
+    """The newest restatement of every interval of the replayed time, by kind of interval."""
+    found: dict[str, list[Interval]] = {}
+    for name, kept in KEPT.items():
+        where = f"cluster_id = ? AND {_only(name)}"
+        rows = python_rows(kept.table, read(data_dir, kept.table, last.window, where, (last.cluster_id,)))
+        found[name] = [interval(kept.table, row, kept.details) for row in rows]
+    return found
+
+
+def running(found: Mapping[str, Sequence[Interval]]) -> dict[str, Running]:
+    """Those that had not ended, the newest of each subject."""
+    return {
+        name: {
+            each.key: each
+            for each in sorted(of_kind, key=lambda each: each.started_at_ms)
+            if each.ended_before_ms is None
+        }
+        for name, of_kind in found.items()
+    }
+
+
+def _last_round(row: Mapping[str, object]) -> LastRound:
+    return LastRound(str(row["cluster_id"]), int(str(row["tick"])), int(str(row["observed_at"])))
+
+
+def _of_tick(rows: pa.Table, tick: int) -> pa.Table:
+    return rows.filter(pc.equal(rows.column("tick"), tick))
+
+
+def _only(name: str) -> str:
+    if name == UNKNOWN_GROUPS:
+        return "state IS NULL"
+    return "state IS NOT NULL" if KEPT[name].table == KEPT[UNKNOWN_GROUPS].table else "true"

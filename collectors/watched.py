@@ -1,0 +1,65 @@
+"""A watched cluster: its connections, and what one round must remember of the ones before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+
+from collectors.configurations import Settings as TopicSettings
+from collectors.intervals import Running
+from guarantees.observations import GroupState
+from guarantees.places import TopicPartition
+from kafka_reader.configurations import Configurations
+from kafka_reader.connection import Connections
+from kafka_reader.groups import ListedGroup
+from settings import ClusterSettings
+
+# Rounds further apart than this leave a gap in what was observed.
+GAP_ROUNDS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a round takes from the one before; a plain value, so a restart can put it together from the store.
+
+    `intervals` are the running ones by table; `settled` the newest sample of each group outside a rebalance.
+    """
+
+    groups: Mapping[str, ListedGroup] = field(default_factory=dict)
+    reads: Mapping[str, frozenset[TopicPartition]] = field(default_factory=dict)
+    settled: Mapping[str, GroupState] = field(default_factory=dict)
+    topic_settings: TopicSettings = field(default_factory=dict)
+    intervals: Mapping[str, Running] = field(default_factory=dict)
+    rounds_done: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A cluster and the clients that read it; they are closed with it."""
+
+    settings: ClusterSettings
+    connections: Connections
+    configurations: Configurations
+
+    def __enter__(self) -> "Watched":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.connections.close()
+
+    @property
+    def gap_ms(self) -> int:
+        """Longer than this between two samples, and what happened between them is not known."""
+        return round(GAP_ROUNDS * self.settings.interval_s * 1000)
+
+
+def open_cluster(settings: ClusterSettings) -> Watched:
+    """The clients of a cluster. Nobody is asked anything yet; raises SettingsError where a secret is missing."""
+    return Watched(
+        settings=settings,
+        connections=Connections(
+            settings.bootstrap_servers, settings.security, request_timeout_s=settings.request_timeout_s
+        ),
+        configurations=Configurations(settings.bootstrap_servers, settings.security),
+    )

@@ -1,0 +1,104 @@
+"""The evidence panel: what happened, where, when, how sure, what it breaks, and the proof in full digits."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import facts, wording
+from dashboard.concerns import Concern
+from dashboard.names import cut, in_markdown, is_cut
+from guarantees.findings import Finding, Grade
+from guarantees.promises import Verdict
+
+GRADE_TONES = {Grade.PROVEN: "blue", Grade.PROBABLE: "violet", Grade.POSSIBLE: "gray", Grade.NOT_OBSERVABLE: "gray"}
+
+
+def grade(known: Grade) -> str:
+    """A grade as Markdown; it is not a state, so it has none of the states' colours."""
+    return f":{GRADE_TONES[known]}-badge[{known.replace('-', ' ')}]"
+
+
+def draw(concern: Concern) -> None:
+    """Everything that is known about one finding."""
+    finding = concern.finding
+    st.markdown(f"#### {in_markdown(finding.title, 160)}", anchors=False)
+    st.markdown(
+        f"{verdict(concern)} {grade(finding.grade)} :gray-badge[{wording.KINDS[finding.kind]}] {_life(concern)}"
+    )
+    _promises(concern)
+    _statements(finding)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        _table("Evidence", facts.facts(finding.evidence))
+    with right:
+        _table("Where", facts.places(finding))
+        _table("When (UTC)", _times(concern))
+    _examples(finding)
+    with st.expander("Raw evidence (JSON)"):
+        st.code(facts.raw(finding), language="json", wrap_lines=True)
+    st.caption(f"Finding `{finding.finding_id}` · severity {finding.severity}: {wording.SEVERITIES[finding.severity]}")
+
+
+def verdict(concern: Concern) -> str:
+    return wording.LOOKS[concern.verdict].badge if concern.verdict else ":gray-badge[• Information]"
+
+
+def _life(concern: Concern) -> str:
+    reason = concern.finding.closed_reason
+    return ":gray-badge[Open]" if reason is None else f":gray-badge[Closed] {in_markdown(reason, 120)}"
+
+
+def _promises(concern: Concern) -> None:
+    if concern.finding.bounds is not None:
+        st.markdown(f"**How much:** {wording.bounds(concern.finding.bounds)}")
+    if not concern.broken:
+        st.markdown(":gray[No pipeline with a promise is known here: this is information.]")
+    for pipeline, judged in concern.broken:
+        made = wording.promise(pipeline.promise, pipeline.is_inferred)
+        outcome = "does not break" if judged is Verdict.OK else "breaks" if judged is Verdict.VIOLATED else "weakens"
+        st.markdown(f"{wording.LOOKS[judged].badge} {outcome} the promise of **{in_markdown(pipeline.name)}**: {made}")
+
+
+def _statements(finding: Finding) -> None:
+    lines = []
+    for statement in finding.statements:
+        line = f"{grade(statement.grade)} {in_markdown(statement.text, 400)}"
+        if statement.assumption:
+            line += f" :gray[Assuming that {in_markdown(statement.assumption, 300)}.]"
+        lines.append(line)
+    st.markdown("\n\n".join(lines))
+
+
+def _times(concern: Concern) -> list[tuple[str, str]]:
+    finding, history = concern.finding, concern.history
+    closed = [] if finding.closed_reason is None else [("Closed", history.updated_at_ms)]
+    moments = [
+        ("Happened", finding.happened_at_ms),
+        ("Last evidence", finding.last_seen_at_ms),
+        ("Opened", history.opened_at_ms),
+        ("Updated", history.updated_at_ms),
+        *closed,
+    ]
+    return [(name, wording.utc(moment).removesuffix(" UTC")) for name, moment in moments]
+
+
+def _table(title: str, pairs: Sequence[tuple[str, str]]) -> None:
+    """Names and values; a value that had to be cut follows in full."""
+    st.markdown(f"**{title}**")
+    if not pairs:
+        st.markdown(":gray[Nothing beyond the statements.]")
+        return
+    shown = {"": [in_markdown(name) for name, _ in pairs], " ": [in_markdown(text) for _, text in pairs]}
+    st.table(shown, border="horizontal", hide_index=True, hide_header=True, alt=title)
+    for name, text in pairs:
+        if is_cut(text):
+            st.caption(f"{in_markdown(name)} in full")
+            st.code(text, language=None, wrap_lines=True)
+
+
+def _examples(finding: Finding) -> None:
+    rows = facts.examples(finding.evidence)
+    if rows:
+        st.markdown("**Examples**")
+        shown = [{name: cut(text) for name, text in row.items()} for row in rows]
+        st.dataframe(shown, hide_index=True, alt=f"Examples of {wording.KINDS[finding.kind]}")

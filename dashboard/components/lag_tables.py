@@ -1,0 +1,102 @@
+"""Tables of lag: groups to choose from, and the partitions of one group."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import partitions
+from dashboard.components import selection, tables
+from dashboard.components.panel import Panel
+from dashboard.names import cut
+from guarantees.unknown import Unknown
+
+Row = Mapping[str, Any]
+
+
+def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Panel) -> None:
+    """One row for each group and topic; the sparkline is the group's total over the window."""
+    shown = pd.DataFrame(
+        {
+            "Group": [cut(row["group_id"]) for row in rows],
+            "Topic": [cut(row["topic"]) for row in rows],
+            "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
+            "Trend": [_spark(trend.get(row["group_id"], ())) for row in rows],
+            "Partitions": [row["partitions"] for row in rows],
+            "No commit": [row["without_commit"] for row in rows],
+            "Unknown": [row["unknown"] for row in rows],
+            "Unknown because": [cut(row["unknown_reason"] or "") for row in rows],
+        }
+    )
+    selection.table(
+        "group",
+        [f"{row['group_id']}" for row in rows],
+        shown,
+        rerun=shown_by.fragment_key,
+        height=min(290, 38 + 35 * len(rows)),
+        placeholder="–",
+        column_config={
+            "Lag": tables.number("Lag, offsets", "To the high watermark, over the partitions whose lag is known"),
+            "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150),
+            "Group": st.column_config.TextColumn(width=180),
+            "Topic": st.column_config.TextColumn(width=150),
+            "Unknown because": st.column_config.TextColumn(width="large"),
+        },
+        alt="Consumer groups and the topics they read, most lag first",
+    )
+
+
+def group_partitions(rows: Sequence[Row], members: Sequence[Row]) -> None:
+    """Every offset of each partition, both lags, its owner, and why a number is missing."""
+    owner = partitions.owners(members)
+    lags = [partitions.lag_of(row) for row in rows]
+    reasons = [cut(partitions.gaps(row, lag)) for row, lag in zip(rows, lags, strict=True)]
+    shown = pd.DataFrame(
+        {
+            "Partition": [cut(f"{row['topic']}-{row['partition']}") for row in rows],
+            "Owner": [cut(owner.get((row["topic"], row["partition"]), "nobody seen")) for row in rows],
+        }
+    )
+    if any(reasons):
+        shown["Unknown because"] = reasons
+    for label, name in (
+        ("Lag", "lag_hw"),
+        ("Readable", "lag_lso"),
+        ("Blocked", "blocked"),
+        ("Ahead", "ahead"),
+        ("Purged", "purged"),
+    ):
+        shown[label] = pd.array([_number(getattr(lag, name)) for lag in lags], dtype="Int64")
+    for label, name in OFFSETS.items():
+        shown[label] = ["–" if row[name] is None else str(row[name]) for row in rows]
+    st.dataframe(
+        shown, hide_index=True, placeholder="–", column_config=COLUMNS, alt="Partitions of the group with every offset"
+    )
+
+
+OFFSETS = {
+    "Committed": "committed_offset",
+    "Log start": "log_start_offset",
+    "Last stable": "last_stable_offset",
+    "High watermark": "high_watermark",
+}
+COLUMNS = {
+    "Lag": tables.number("Lag to high watermark", "What a read_uncommitted consumer can still read"),
+    "Readable": tables.number("Lag to last stable", "What a read_committed consumer can read now"),
+    "Blocked": tables.number("Blocked", "Offsets held back by an open transaction"),
+    "Ahead": tables.number("Ahead", "Committed beyond the end of the log: 0 in every healthy cluster"),
+    "Purged": tables.number("Purged", "Offsets removed before the group read them"),
+    **{label: tables.digits(label) for label in OFFSETS},
+    "Owner": st.column_config.TextColumn(width=210),
+    "Unknown because": st.column_config.TextColumn(width=230),
+}
+
+
+def _number(value: int | Unknown) -> int | None:
+    return None if isinstance(value, Unknown) else value
+
+
+def _spark(series: Sequence[int | None]) -> list[float | None]:
+    """No line at all where nothing is known."""
+    return list(series) if any(value is not None for value in series) else []

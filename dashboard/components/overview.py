@@ -1,0 +1,114 @@
+"""What the overview draws: the answer, the tiles, the pipelines, what needs attention, and how Tidemark itself is."""
+
+from collections.abc import Iterable, Sequence
+from math import nan
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import proposals, standing, wording
+from dashboard.components import evidence, tables
+from dashboard.concerns import Concern
+from dashboard.names import cut, in_markdown
+from dashboard.standing import Standing
+from dashboard.tiles import Tile
+from dashboard.view import View
+from guarantees.promises import Pipeline
+
+VIOLATIONS = "dashboard/pages/violations.py"
+
+
+def answer(standings: Sequence[Standing], note: str) -> None:
+    """One sentence: is delivery safe; under it how fresh this answer is."""
+    verdict, sentence = standing.headline(standings)
+    head, colon, rest = sentence.partition(":")
+    look = wording.LOOKS[verdict]
+    st.markdown(f"### :{look.tone}[{look.icon} {head}{colon}]{rest}", anchors=False)
+    st.caption(note)
+
+
+def tiles(shown: Iterable[Tile]) -> None:
+    with st.grid(min_column_width=165, key="tiles"):
+        for tile in shown:
+            with st.container(border=True, height="stretch", gap=None):
+                st.metric(
+                    tile.label,
+                    tile.value,
+                    chart_data=[nan if value is None else value for value in tile.series]
+                    if _is_drawable(tile.series)
+                    else None,
+                    chart_type="area",
+                )
+                look = wording.LOOKS[tile.verdict] if tile.verdict else None
+                note = f":{look.tone}[{look.icon} {tile.note}]" if look else f":gray[{tile.note}]"
+                st.markdown(f":small[{note}]")
+
+
+def pipelines(standings: Sequence[Standing], view: View) -> None:
+    """One row for each pipeline, worst first; the selected one leads to its lag."""
+    rows = pd.DataFrame([_row(known, view) for known in standings])
+    rows["Lag"] = rows["Lag"].astype("Int64")
+    st.dataframe(
+        tables.coloured(rows, "Verdict"),
+        hide_index=True,
+        height=min(400, 38 + 35 * len(standings)),
+        placeholder="–",
+        column_config={
+            "Verdict": st.column_config.TextColumn(width=95),
+            "Pipeline": st.column_config.TextColumn(width=160),
+            "Promise": st.column_config.TextColumn(width=165),
+            "Because": st.column_config.TextColumn(width=300),
+            "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
+            "Trend": st.column_config.AreaChartColumn("Trend", y_min=0, width=110),
+        },
+        alt="Pipelines with promise and verdict, worst first",
+    )
+
+
+def attention(concerns: Sequence[Concern], view: View) -> None:
+    """What breaks or weakens a promise now, each with a link to its evidence."""
+    for concern in concerns:
+        finding = concern.finding
+        with st.container(horizontal=True, vertical_alignment="center", key=f"attention-{finding.finding_id}"):
+            since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
+            st.markdown(
+                f"{evidence.verdict(concern)} {evidence.grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
+                f":gray[{in_markdown(concern.where, 60)} · {since}]",
+                width="stretch",
+            )
+            st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding.finding_id}, icon="")
+
+
+def proposed(known: Sequence[Pipeline], cluster: str) -> None:
+    """What to copy into tidemark.toml where nothing is declared yet."""
+    st.markdown(
+        "No pipeline is configured. These were proposed from the groups and topics seen; "
+        "their promise is *inferred*. Copy them into tidemark.toml, correct the promise, add the sink."
+    )
+    with st.expander("tidemark.toml"):
+        st.code(proposals.snippet(known[:20], cluster), language="toml")
+
+
+def checklist(items: Sequence[tuple[bool | None, str, str]]) -> None:
+    """What must happen before the first answer: done, missing, or not known yet."""
+    icons = {True: ":green[✓]", False: ":red[✕]", None: ":gray[…]"}
+    st.markdown("\n\n".join(f"{icons[done]} **{what}** :gray[{in_markdown(how, 200)}]" for done, what, how in items))
+
+
+def _row(known: Standing, view: View) -> dict[str, object]:
+    pipeline, last = known.pipeline, known.last_finding_at_ms
+    return {
+        "Verdict": wording.LOOKS[known.judged.verdict].text,
+        "Pipeline": cut(pipeline.name),
+        "Promise": wording.promise(pipeline.promise, pipeline.is_inferred),
+        "Because": cut(known.reason, 160),
+        "Grade": known.grade,
+        "Lag": known.lag,
+        "Trend": list(known.trend) if _is_drawable(known.trend) else [],
+        "Last finding": "–" if last is None else wording.since(last, view.to_ms),
+        "Not known": wording.count(len(known.judged.unknowns)),
+    }
+
+
+def _is_drawable(series: Sequence[int | None]) -> bool:
+    return sum(value is not None for value in series) > 1

@@ -1,0 +1,112 @@
+"""A panel: its own fragment with a title, the age of its evidence, and a card of its own when it fails.
+
+Stale evidence is hatched and grey, and called so; what may not be read is said. A failing panel leaves the rest alive.
+"""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard import cached, wording
+from dashboard.components import toolbar
+from dashboard.freshness import Freshness
+from dashboard.names import cut, in_markdown
+from dashboard.view import View
+from guarantees.observations import Signal
+from guarantees.promises import Verdict
+
+logger = logging.getLogger(__name__)
+
+STYLE = """<style>
+[class*="st-key-stale-"] { filter: grayscale(1); position: relative; }
+[class*="st-key-stale-"]::after { content: ""; position: absolute; inset: -4px; pointer-events: none;
+  border-radius: 6px;
+  background: repeating-linear-gradient(135deg, rgba(122,135,147,.22) 0 2px, transparent 2px 10px); }
+@media (min-width: 900px) { .stMainBlockContainer { padding-inline: 2.25rem; } }
+[class*="st-key-toolbar"] { row-gap: .5rem; }
+[class*="st-key-panel-"] { margin-bottom: .75rem; }
+</style>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """What a panel is called, which signals it rests on, and what it draws of a view."""
+
+    title: str
+    draw: Callable[[View], None]
+    signals: tuple[Signal, ...] = ()
+    shows_age: bool = True
+
+    @property
+    def key(self) -> str:
+        return "".join(char if char.isalnum() else "-" for char in self.title.lower())
+
+    @property
+    def fragment_key(self) -> str:
+        """What a widget elsewhere reruns to draw this panel again."""
+        return f"fragment-{self.key}"
+
+
+def show(panel: Panel) -> None:
+    """Draw it now, and again at the pace of the toolbar."""
+    st.fragment(_drawn, run_every=toolbar.look().refresh_s, key=panel.fragment_key)(panel)
+
+
+def look() -> View:
+    """What the toolbar says now."""
+    return toolbar.look()
+
+
+def empty(why: str, remedy: str = "") -> None:
+    """Nothing to show, why, and what to do."""
+    st.markdown(f":gray[{why}]" + (f"  \n:gray[{remedy}]" if remedy else ""))
+
+
+def _drawn(panel: Panel) -> None:
+    view = toolbar.look()
+    with st.container(key=f"panel-{panel.key}"):
+        try:
+            evidence = cached.evidence_age(view, panel.signals)
+            is_stale = panel.shows_age and evidence.verdict(view.to_ms) is Verdict.STALE
+            _header(panel, evidence, view)
+            with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):
+                panel.draw(view)
+        except Exception as exc:  # a panel is a boundary: whatever breaks in it must not take the page
+            logger.exception("panel %s failed", panel.title)
+            _failed(panel, exc)
+
+
+def _header(panel: Panel, evidence: Freshness, view: View) -> None:
+    words = [f"**{panel.title}**"]
+    if panel.shows_age:
+        words.append(_age(evidence, view))
+    if panel.signals and evidence.refused:
+        why = evidence.reasons[0].removeprefix("not permitted: ") if evidence.reasons else ""
+        words.append(f":gray-badge[⊘ Not permitted: {evidence.refused:,} of {evidence.asked:,} answers]")
+        words.append(f":small[:gray[{in_markdown(why)}]]")
+    if panel.signals and evidence.failed:
+        words.append(f":gray-badge[? {evidence.failed:,} of {evidence.asked:,} answers failed]")
+    st.markdown("  ".join(word for word in words if word))
+
+
+def _age(evidence: Freshness, view: View) -> str:
+    verdict = evidence.verdict(view.to_ms)
+    if verdict is Verdict.UNKNOWN:
+        return ""
+    age = wording.age(evidence.observed_at_ms, view.to_ms)
+    if verdict is Verdict.STALE:
+        return f"{wording.LOOKS[verdict].badge} newest evidence {age}, expected every {evidence.step_ms / 1000:g} s"
+    return f":small[:gray[{age}]]"
+
+
+def _failed(panel: Panel, error: Exception) -> None:
+    st.markdown(f"**{panel.title}**")
+    with st.container(border=True):
+        st.markdown(":gray-badge[? Unknown] This panel could not be drawn; the others are not affected.")
+        st.code(cut(_first_line(error), 300), language=None, wrap_lines=True)
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".strip().splitlines()[0]

@@ -1,0 +1,141 @@
+"""Cluster, window, pace and search: one row above every page, all of it in the URL.
+
+It lives in the entry point, because a bound widget inside a page loses its linked value at the first page switch.
+`from` and `to` are bound to no widget: they freeze the window, and a page switch carries them over.
+"""
+
+import time
+from datetime import UTC, datetime
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from dashboard import cached, view, wording
+from dashboard.view import View
+
+FROZEN = "frozen_window"
+
+
+def draw(page: str) -> None:
+    """Draw the row; `page` is the url path about to be shown."""
+    _carry_window(page)
+    names = [cluster.name for cluster in cached.settings().clusters]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="toolbar"):
+        if len(names) > 1:
+            st.selectbox("Cluster", names, key="cluster", bind="query-params", width=150)
+        st.text_input(
+            "Search", key="search", bind="query-params", type="search", width=180,
+            placeholder="topic, group or pipeline",
+        )  # fmt: skip
+        st.segmented_control(
+            "Range", list(view.RANGES_MS), key="range", default=view.DEFAULT_RANGE, required=True,
+            bind="query-params", on_change=_thaw,
+        )  # fmt: skip
+        st.segmented_control(
+            "Refresh", list(view.REFRESH_S), key="refresh", default=view.DEFAULT_REFRESH, required=True,
+            bind="query-params",
+        )  # fmt: skip
+        st.toggle("Pause", key="pause", bind="query-params")
+        _window_menu()
+        _link_menu()
+    _frozen_line()
+
+
+def look() -> View:
+    """What the toolbar says now. Asked again at every run of every panel: a live window moves."""
+    cluster = _cluster()
+    refresh_s = view.REFRESH_S.get(str(st.session_state.get("refresh")), view.REFRESH_S[view.DEFAULT_REFRESH])
+    frozen = st.session_state.get(FROZEN)
+    now_ms = time.time_ns() // 1_000_000
+    start, end = frozen or view.live_window(str(st.session_state.get("range")), now_ms, cached.step_ms(cluster))
+    return View(
+        cluster=cluster,
+        from_ms=start,
+        to_ms=end,
+        is_frozen=frozen is not None,
+        refresh_s=None if frozen or st.session_state.get("pause") else refresh_s,
+        search=str(st.session_state.get("search") or ""),
+        is_dark=st.context.theme.type == "dark",
+    )
+
+
+def _cluster() -> str:
+    names = [cluster.name for cluster in cached.settings().clusters]
+    chosen = st.session_state.get("cluster")
+    return chosen if chosen in names else names[0]
+
+
+def _carry_window(page: str) -> None:
+    """A link's window counts; a page switch keeps the frozen one; without either the window is live."""
+    linked = view.parse_window(st.query_params.get("from"), st.query_params.get("to"))
+    switched = st.session_state.get("page") not in (None, page)
+    st.session_state["page"] = page
+    if linked:
+        st.session_state[FROZEN] = linked
+    elif switched and FROZEN in st.session_state:
+        _freeze(*st.session_state[FROZEN])
+    else:
+        _thaw()
+
+
+def _freeze(from_ms: int, to_ms: int) -> None:
+    st.session_state[FROZEN] = (from_ms, to_ms)
+    st.query_params.update({"from": view.format_time(from_ms), "to": view.format_time(to_ms)})
+
+
+def _thaw() -> None:
+    st.session_state.pop(FROZEN, None)
+    for name in ("from", "to"):
+        if name in st.query_params:
+            del st.query_params[name]
+
+
+def _freeze_now() -> None:
+    now = look()
+    _freeze(now.from_ms, now.to_ms)
+
+
+def _freeze_chosen() -> None:
+    start, end = (_ms(st.session_state[name]) for name in ("window_from", "window_to"))
+    if start < end:
+        _freeze(start, end)
+
+
+def _window_menu() -> None:
+    with st.popover(
+        ":material/calendar_clock:", help="Choose an exact window", on_change="rerun", key="window-menu"
+    ) as menu:
+        if menu.open:
+            now = look()
+            st.datetime_input("From (UTC)", _moment(now.from_ms), key="window_from", step=60)
+            st.datetime_input("To (UTC)", _moment(now.to_ms), key="window_to", step=60)
+            st.button("Show this window", on_click=_freeze_chosen, type="primary")
+
+
+def _link_menu() -> None:
+    with st.popover("Copy link", on_change="rerun", key="link-menu") as menu:
+        if menu.open:
+            if not look().is_frozen:
+                _freeze_now()
+            st.caption("This link shows exactly this window, also tomorrow.")
+            st.code(f"{st.context.url}?{_query()}", language=None, wrap_lines=True)
+
+
+def _query() -> str:
+    return urlencode(st.query_params.to_dict())
+
+
+def _frozen_line() -> None:
+    now = look()
+    if now.is_frozen:
+        with st.container(horizontal=True, vertical_alignment="center", key="frozen"):
+            st.markdown(f":blue-badge[Frozen window] {wording.span(now.from_ms, now.to_ms)}")
+            st.button("Back to live", on_click=_thaw, icon=":material/play_arrow:", type="tertiary")
+
+
+def _ms(moment: datetime) -> int:
+    return round(moment.replace(tzinfo=UTC).timestamp() * 1000)
+
+
+def _moment(time_ms: int) -> datetime:
+    return datetime.fromtimestamp(time_ms / 1000, UTC).replace(tzinfo=None)

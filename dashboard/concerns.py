@@ -1,0 +1,65 @@
+"""Findings with the pipelines they concern, what they mean for the promises, and in which order to read them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from dashboard import wording
+from dashboard.view import View
+from guarantees.findings import Finding
+from guarantees.lifecycle import FindingHistory
+from guarantees.promises import Pipeline, Verdict, judge
+from guarantees.verdicts import concerns as is_concerned
+
+
+@dataclass(frozen=True, slots=True)
+class Concern:
+    """A finding with the promises it touches. `verdict` None: it breaks none, it is information."""
+
+    history: FindingHistory
+    broken: tuple[tuple[Pipeline, Verdict], ...]
+
+    @property
+    def finding(self) -> Finding:
+        return self.history.finding
+
+    @property
+    def verdict(self) -> Verdict | None:
+        touched = [verdict for _, verdict in self.broken if verdict is not Verdict.OK]
+        return min(touched, key=wording.WORST_FIRST.index, default=None)
+
+    @property
+    def where(self) -> str:
+        """Topic, partition and group, as far as they apply."""
+        place = self.finding.place
+        partition = "" if place.partition is None else f"-{place.partition}"
+        parts = (f"{place.topic}{partition}" if place.topic else None, place.group_id)
+        return " · ".join(part for part in parts if part)
+
+
+def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline]) -> list[Concern]:
+    """Worst first: open before closed, then by verdict, severity and the newest evidence."""
+    found = [Concern(history, tuple(_touched(history.finding, pipelines))) for history in histories]
+    return sorted(found, key=_worst_first)
+
+
+def in_view(found: Iterable[Concern], view: View) -> list[Concern]:
+    """Those that lasted into the window and match the search."""
+    return [
+        concern
+        for concern in found
+        if concern.finding.happened_at_ms <= view.to_ms
+        and (concern.finding.closed_reason is None or concern.finding.last_seen_at_ms >= view.from_ms)
+        and view.finds(concern.where, concern.finding.title, concern.finding.pipeline, concern.finding.finding_id)
+    ]
+
+
+def _touched(finding: Finding, pipelines: Sequence[Pipeline]) -> Iterable[tuple[Pipeline, Verdict]]:
+    for pipeline in pipelines:
+        if is_concerned(pipeline, finding):
+            yield pipeline, judge(finding.kind, finding.severity, pipeline.promise)
+
+
+def _worst_first(concern: Concern) -> tuple[bool, int, int, int]:
+    finding = concern.finding
+    rank = wording.WORST_FIRST.index(concern.verdict) if concern.verdict else len(wording.WORST_FIRST)
+    return finding.closed_reason is not None, rank, -finding.severity, -finding.last_seen_at_ms

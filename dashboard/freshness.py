@@ -1,0 +1,44 @@
+"""How old and how complete the answers behind a panel are."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from guarantees.promises import Verdict
+
+STALE_AFTER_STEPS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """The newest answer of what a panel rests on. `refused`: a right is missing; `failed`: asked and not answered."""
+
+    observed_at_ms: int | None
+    step_ms: int
+    refused: int = 0
+    failed: int = 0
+    asked: int = 0
+    reasons: tuple[str, ...] = ()
+
+    def verdict(self, at_ms: int) -> Verdict:
+        """UNKNOWN where nothing was ever seen, STALE where the newest answer is older than two intervals."""
+        if self.observed_at_ms is None:
+            return Verdict.UNKNOWN
+        # A round may last an interval of its own before its answers are stored.
+        overdue_ms = STALE_AFTER_STEPS * self.step_ms
+        return Verdict.STALE if at_ms - self.observed_at_ms > overdue_ms else Verdict.OK
+
+
+def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], step_ms: int) -> Freshness:
+    """Of several signals the oldest counts: a panel is as old as its oldest part. No signals: all of them."""
+    rows = [row for row in coverage if not signals or row["signal"] in signals]
+    if not rows or len({row["signal"] for row in rows}) < len(signals):
+        return Freshness(None, step_ms)
+    return Freshness(
+        observed_at_ms=min(row["observed_at_ms"] for row in rows),
+        step_ms=step_ms,
+        refused=sum(row["refused"] for row in rows),
+        failed=sum(row["failed"] for row in rows),
+        asked=sum(row["asked"] for row in rows),
+        reasons=tuple(dict.fromkeys(row["error"] for row in rows if row["error"])),
+    )

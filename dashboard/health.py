@@ -1,0 +1,67 @@
+"""Rows of the health page."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from dashboard import wording
+from dashboard.names import cut
+from dashboard.view import View
+from guarantees.observations import Signal
+from guarantees.promises import Verdict
+
+Row = Mapping[str, Any]
+
+# What a page cannot say when a signal is missing.
+HIDES: Mapping[str, str] = {
+    Signal.LOG_START: "what expired unread",
+    Signal.COMMITTED_OFFSETS: "lag, rewinds, skips",
+    Signal.END_OFFSETS: "lag, truncation, frozen stable offsets",
+    Signal.PARTITION_STATES: "replication, leader changes",
+    Signal.REPLICA_OFFSETS: "which replica fell behind",
+    Signal.GROUPS: "members, owners, rebalances",
+    Signal.TRANSACTIONS: "open and overdue transactions",
+    Signal.PRODUCERS: "who holds the stable offset, hanging transactions",
+    Signal.CONFIGS: "partitions below min ISR",
+}
+
+
+def coverage_row(row: Row, view: View) -> dict[str, object]:
+    """What a signal asked for and got; incomplete is unknown, and it says what that hides."""
+    complete = row["answered"] == row["asked"] and not row["error"]
+    return {
+        "Verdict": wording.LOOKS[Verdict.OK if complete else Verdict.UNKNOWN].text,
+        "Signal": row["signal"].replace("_", " "),
+        "Asked": row["asked"],
+        "Answered": row["answered"],
+        "Not permitted": row["refused"],
+        "Failed": row["failed"],
+        "Last answer": wording.age(row["observed_at_ms"], view.to_ms),
+        "Hidden meanwhile": "–" if complete else HIDES.get(row["signal"], "–"),
+        "Why": cut(row["error"] or "–", 160),
+    }
+
+
+def run_row(row: Row, view: View) -> dict[str, object]:
+    ended = row["ended_at_ms"]
+    return {
+        "State": row["state"],
+        "Job": row["job"],
+        "Pipeline": cut(row["pipeline"] or "–"),
+        "Started (UTC)": wording.since(row["started_at_ms"], view.to_ms),
+        "Took": "–" if ended is None else wording.duration(ended - row["started_at_ms"]),
+        "Ranges": row["ranges"],
+        "Records": row["records"],
+        "Backlog, offsets": row["backlog"],
+        "Message": cut(row["message"] or "–", 160),
+    }
+
+
+def sampled_row(row: Row, view: View) -> dict[str, object]:
+    return {
+        "Topic": cut(row["topic"]),
+        "Records read": row["records"],
+        "Ids sampled": row["sampled"],
+        "Sampling rate": f"{row['rate']:.3g}",
+        "Ranges lost to retention": row["purged"],
+        "Newest range": wording.age(row["observed_at_ms"], view.to_ms),
+    }

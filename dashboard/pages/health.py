@@ -1,0 +1,53 @@
+"""How Tidemark itself is: its parts, what each signal asked for and got, missing rights, the jobs, and the store."""
+
+import streamlit as st
+
+from dashboard import cached, health, startup, wording
+from dashboard.components import panel, tables
+from dashboard.components.panel import Panel
+from dashboard.view import View
+
+
+def parts(view: View) -> None:
+    st.markdown(startup.parts_line(cached.parts(view), cached.newest_by_part(view), view))
+
+
+def coverage(view: View) -> None:
+    rows = cached.coverage(view)
+    if not rows:
+        panel.empty("No round was stored in the last day.", "Start the collector: tidemark up, or tidemark collect.")
+        return
+    tables.plain([health.coverage_row(row, view) for row in rows], "Verdict", "Coverage of the last round by signal")
+
+
+def jobs(view: View) -> None:
+    rows = cached.job_runs(view)
+    if not rows:
+        panel.empty("No run of the record jobs is known.", "Duplicates and losses stay unknown until they run.")
+        return
+    tables.plain([health.run_row(row, view) for row in rows], "State", "Newest runs of the record jobs")
+
+
+def sampling(view: View) -> None:
+    rows = cached.sampled(view)
+    if not rows:
+        panel.empty("No topic's records were read in the last day.", "They are read for the topics of pipelines.")
+        return
+    tables.plain([health.sampled_row(row, view) for row in rows], None, "Topics whose ids are sampled")
+
+
+def store(view: View) -> None:
+    files, size = cached.store_size()
+    keep = cached.settings().store
+    st.markdown(
+        f"{wording.compact(size)}B in {wording.plural(files, 'file')}. Raw samples are kept "
+        f"{keep.raw_retention_h:g} h or {wording.compact(keep.raw_max_bytes)}B, whichever is less; findings for good."
+    )
+
+
+st.title("Health", anchor=False)
+panel.show(Panel("Parts", parts, shows_age=False))
+panel.show(Panel("Last round, by signal", coverage))
+panel.show(Panel("Record jobs", jobs, shows_age=False))
+panel.show(Panel("Topics read, 24 h", sampling, shows_age=False))
+panel.show(Panel("Store", store, shows_age=False))

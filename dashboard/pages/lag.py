@@ -1,0 +1,40 @@
+"""Which partitions are behind, since when, and what happened then."""
+
+import streamlit as st
+
+from dashboard import cached, charts, wording
+from dashboard.components import lag_tables, panel
+from dashboard.components.panel import Panel
+from dashboard.names import in_markdown
+from dashboard.view import View
+from guarantees.observations import Signal
+
+OFFSETS = (Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)
+
+
+def groups(view: View) -> None:
+    rows = [row for row in cached.group_lag(view) if view.finds(row["group_id"], row["topic"])]
+    if not rows:
+        panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
+        return
+    lag_tables.groups(rows, cached.lag_trend(view, 60), DETAIL)
+
+
+def detail(view: View) -> None:
+    group_id = cached.chosen_group(view, st.query_params.get("group"))
+    if group_id is None:
+        panel.empty("Nothing to draw: no group was seen.")
+        return
+    history = cached.lag_history(view, group_id)
+    st.markdown(f"Group **{in_markdown(group_id)}**")
+    figure = charts.lag_over_time(history, cached.events(view, group_id), view)
+    st.plotly_chart(figure, config=charts.STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
+    st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
+    lag_tables.group_partitions(cached.partition_lag(view, group_id), cached.owners(view, group_id))
+
+
+DETAIL = Panel("Partitions over time", detail, OFFSETS)
+
+st.title("Lag", anchor=False)
+panel.show(Panel("Groups, most lag first", groups, OFFSETS))
+panel.show(DETAIL)

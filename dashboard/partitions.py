@@ -1,0 +1,67 @@
+"""A group's partitions as rows: every offset, both lags, and the reason of each gap."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from guarantees.lag import NO_COMMIT, Lag, consumer_lag
+from guarantees.observations import CommittedOffset, PartitionOffsets
+from guarantees.unknown import Unknown
+from store.lag_minute import NOT_SAMPLED
+
+Row = Mapping[str, Any]
+
+
+def lag_of(row: Row) -> Lag:
+    """The lag of a stored row, by the rule the collectors' findings rest on."""
+    commit = CommittedOffset(
+        topic_id=row["topic_id"],
+        committed_offset=_commit(row),
+        committed_leader_epoch=None,
+        is_pending=bool(row["is_pending"]),
+        observed_at_ms=row["committed_at_ms"],
+    )
+    if row["observed_at_ms"] is None:
+        return consumer_lag(commit, Unknown(NOT_SAMPLED))
+    return consumer_lag(
+        commit,
+        PartitionOffsets(
+            topic_id=row["log_topic_id"],
+            log_start_offset=_offset(row, "log_start_offset"),
+            last_stable_offset=_offset(row, "last_stable_offset"),
+            high_watermark=_offset(row, "high_watermark"),
+            leader_epoch=Unknown("not asked"),
+            broker=None,
+            log_start_observed_at_ms=row["observed_at_ms"],
+            observed_at_ms=row["observed_at_ms"],
+        ),
+    )
+
+
+def owners(members: Iterable[Row]) -> dict[tuple[str, int], str]:
+    """(topic, partition) → client and member that own it."""
+    return {
+        (topic, partition): f"{row['client_id']} ({row['member_id']})" if row["client_id"] else row["member_id"]
+        for row in members
+        for topic, partition in json.loads(row["assignment"] or "[]")
+    }
+
+
+def gaps(row: Row, lag: Lag) -> str:
+    """Why numbers of this row are missing, each reason once."""
+    reasons = [value.reason for value in (lag.lag_hw, lag.lag_lso) if isinstance(value, Unknown)]
+    stored = ("committed_offset", "log_start_offset", "last_stable_offset", "high_watermark")
+    reasons += [row[f"{name}_unknown"] for name in stored if row[f"{name}_unknown"]]
+    return "; ".join(dict.fromkeys(reasons))
+
+
+def _commit(row: Row) -> int | Unknown | None:
+    """None where the coordinator said that there is none."""
+    reason = row["committed_offset_unknown"]
+    if row["committed_offset"] is None and reason not in (None, NO_COMMIT.reason):
+        return Unknown(reason)
+    return row["committed_offset"]
+
+
+def _offset(row: Row, name: str) -> int | Unknown:
+    return Unknown(row[f"{name}_unknown"] or "not observed") if row[name] is None else row[name]

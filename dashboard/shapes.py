@@ -1,0 +1,155 @@
+"""What charts draw: regular series, marks and spans. Values only, shared between sessions and never changed."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dashboard import wording
+from dashboard.concerns import Concern
+from guarantees.promises import Verdict
+
+CELLS = 240
+LANES = 40
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LagHistory:
+    """Lag per partition over regular buckets: the highest seen in each; NaN where none is known.
+
+    `total` is the sum over all partitions of the group, NaN in a bucket where any of them is unknown: a part that
+    failed withholds the sum. `shown` of `partitions` rows are kept, those with the most lag.
+    """
+
+    from_ms: int
+    bucket_ms: int
+    labels: tuple[str, ...]
+    cells: np.ndarray
+    total: np.ndarray
+    partitions: int
+    unknown_reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A moment on a lane. `size` is a count, None where nothing is counted."""
+
+    lane: str
+    at_ms: int
+    text: str
+    verdict: Verdict | None = None
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of time on a lane. `tone` alternates so that neighbours are told apart; None: rebalancing."""
+
+    lane: str
+    from_ms: int
+    to_ms: int
+    tone: int | None
+    text: str
+
+
+def bucket_ms(length_ms: int, step_ms: int, cells: int) -> int:
+    """The smallest multiple of the step that draws the window in at most so many cells."""
+    return step_ms * max(1, -(-length_ms // (step_ms * cells)))
+
+
+def lag_history(rows: Sequence[Row], from_ms: int, to_ms: int, step_ms: int) -> LagHistory:
+    """Cells and total from rows of (topic, partition, at_ms, lag, last, unknown_reason).
+
+    Where several rows fall on one bucket, the highest lag is drawn and the last value is summed.
+    """
+    start = from_ms - from_ms % step_ms
+    size = max(1, -(-(to_ms - start) // step_ms))
+    places = sorted({_place(row) for row in rows})
+    position = {place: number for number, place in enumerate(places)}
+    cells, last = np.full((len(places), size), np.nan), np.full((len(places), size), np.nan)
+    for row in rows:
+        where = position[_place(row)], (_ms(row, "at_ms") - start) // step_ms
+        if 0 <= where[1] < size and row["lag"] is not None:
+            cells[where] = np.fmax(cells[where], row["lag"])
+            last[where] = np.nan if row["unknown_reason"] else row["last"]
+    worst = _with_most_lag(cells)
+    return LagHistory(
+        from_ms=start,
+        bucket_ms=step_ms,
+        labels=tuple(f"{places[number][0]}-{places[number][1]}" for number in worst),
+        cells=cells[worst],
+        total=last.sum(axis=0) if places else np.full(size, np.nan),
+        partitions=len(places),
+        unknown_reasons=tuple(sorted({str(row["unknown_reason"]) for row in rows if row["unknown_reason"]})),
+    )
+
+
+def trends(rows: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> dict[str, tuple[int | None, ...]]:
+    """Rows of (group_id, at_ms, lag) as one regular series for each group."""
+    start = from_ms - from_ms % step_ms
+    size = max(1, -(-(to_ms - start) // step_ms))
+    series: dict[str, list[int | None]] = {}
+    for row in rows:
+        at = (_ms(row, "at_ms") - start) // step_ms
+        values = series.setdefault(str(row["group_id"]), [None] * size)
+        if 0 <= at < size:
+            values[at] = row["lag"]
+    return {group_id: tuple(values) for group_id, values in series.items()}
+
+
+def finding_marks(found: Iterable[Concern], from_ms: int) -> list[Mark]:
+    """Findings by kind; one that began before the window stands at its edge."""
+    return [
+        Mark(
+            lane=wording.KINDS[concern.finding.kind],
+            at_ms=max(from_ms, concern.finding.happened_at_ms),
+            text=concern.finding.title,
+            verdict=concern.verdict,
+            size=concern.finding.bounds.estimate if concern.finding.bounds else None,
+        )
+        for concern in found
+    ]
+
+
+def event_marks(
+    rebalances: Iterable[Row], leader_changes: Iterable[Row], found: Iterable[Concern], from_ms: int
+) -> list[Mark]:
+    """Three lanes under a chart of lag."""
+    return [
+        *(Mark("rebalances", row["observed_at_ms"], row["cause"]) for row in rebalances),
+        *(
+            Mark("leader changes", row["at_ms"], f"{row['topic']}-{row['partition']}: leader is broker {row['leader']}")
+            for row in leader_changes
+        ),
+        *(replace(mark, lane="findings") for mark in finding_marks(found, from_ms)),
+    ]
+
+
+def alternating(rows: Iterable[Row], at_ms: int, lane: str, text: str) -> list[Span]:
+    """Intervals of one subject after another, in two tones that alternate."""
+    spans, seen = [], dict[str, int]()
+    for row in rows:
+        name = str(row[lane])
+        seen[name] = seen.get(name, -1) + 1
+        end = at_ms if row["ended_before_ms"] is None else _ms(row, "last_seen_at_ms")
+        spans.append(Span(name, _ms(row, "started_at_ms"), end, seen[name] % 2, str(row[text])))
+    return spans
+
+
+def _place(row: Row) -> tuple[str, int]:
+    return row["topic"], row["partition"]
+
+
+def _ms(row: Row, name: str) -> int:
+    return int(row[name])
+
+
+def _with_most_lag(cells: np.ndarray) -> list[int]:
+    """The rows worth drawing, in their own order."""
+    if len(cells) <= LANES:
+        return list(range(len(cells)))
+    peaks = np.nan_to_num(cells, nan=-1).max(axis=1)
+    return sorted(np.argsort(-peaks, kind="stable")[:LANES].tolist())

@@ -1,0 +1,148 @@
+"""Where each pipeline stands, worst first, and the sentence that says whether delivery is safe."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard import wording
+from dashboard.freshness import freshness
+from guarantees.observations import Coverage, Signal
+from guarantees.promises import Pipeline, Verdict
+from guarantees.verdicts import ESSENTIAL, PipelineVerdict, Sight
+
+Row = Mapping[str, Any]
+OF_PARTITIONS = frozenset({Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS})
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A pipeline's verdict with its lag; `lag` None: unknown, with the reason."""
+
+    judged: PipelineVerdict
+    lag: int | None
+    lag_unknown: str | None
+    trend: tuple[int | None, ...]
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.judged.pipeline
+
+    @property
+    def grade(self) -> str:
+        """That of the worst finding; a verdict without a finding has none."""
+        return str(self.judged.findings[0].grade) if self.judged.findings else "–"
+
+    @property
+    def reason(self) -> str:
+        """What the verdict rests on, in one sentence."""
+        if self.judged.findings:
+            return self.judged.findings[0].title
+        if self.judged.unknowns and self.judged.verdict is not Verdict.OK:
+            return self.judged.unknowns[0].reason
+        return "nothing the promise forbids was seen" if self.judged.verdict is Verdict.OK else ""
+
+    @property
+    def last_finding_at_ms(self) -> int | None:
+        return max((finding.last_seen_at_ms for finding in self.judged.findings), default=None)
+
+
+def sight(
+    pipeline: Pipeline,
+    coverage: Sequence[Row],
+    group_lag: Sequence[Row],
+    states: Sequence[Row],
+    sampled_topics: Iterable[str],
+    step_ms: int,
+) -> Sight:
+    """How well a pipeline was seen in the newest round: what failed for others does not dim it."""
+    own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
+    evidence = freshness(coverage, frozenset(ESSENTIAL) & {row["signal"] for row in coverage}, step_ms)
+    return Sight(
+        newest_evidence_at_ms=evidence.observed_at_ms if own else None,
+        interval_s=step_ms / 1000,
+        coverage=tuple(_narrowed(_coverage(row), pipeline, own, states) for row in coverage),
+        sampled_topics=frozenset(sampled_topics),
+    )
+
+
+def standing(judged: PipelineVerdict, group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> Standing:
+    pipeline = judged.pipeline
+    own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
+    row = own[0] if own else None
+    is_whole = row is not None and not row["unknown"]
+    return Standing(
+        judged=judged,
+        lag=row["lag"] if row is not None and is_whole else None,
+        lag_unknown=None if is_whole else (row["unknown_reason"] if row is not None else "no commit was seen"),
+        trend=tuple(trends.get(pipeline.group_id, ())),
+    )
+
+
+def worst_first(standings: Iterable[Standing]) -> list[Standing]:
+    return sorted(
+        standings,
+        key=lambda known: (wording.WORST_FIRST.index(known.judged.verdict), -(known.lag or 0), known.pipeline.name),
+    )
+
+
+def headline(standings: Sequence[Standing]) -> tuple[Verdict, str]:
+    """The worst that is known, and how many pipelines cannot be judged: never green over gaps."""
+    counts = {verdict: sum(known.judged.verdict is verdict for known in standings) for verdict in Verdict}
+    total = wording.plural(len(standings), "pipeline")
+    open_ends = counts[Verdict.UNKNOWN] + counts[Verdict.STALE]
+    tail = f" {_cannot(open_ends)}" if open_ends else ""
+    if counts[Verdict.VIOLATED]:
+        return Verdict.VIOLATED, f"Delivery is not safe: {counts[Verdict.VIOLATED]} of {total} broke the promise.{tail}"
+    if counts[Verdict.DEGRADED]:
+        return Verdict.DEGRADED, f"Delivery is at risk: {counts[Verdict.DEGRADED]} of {total} lost its margin.{tail}"
+    if counts[Verdict.STALE]:
+        return Verdict.STALE, f"No fresh answer for {counts[Verdict.STALE]} of {total}: nothing was observed lately."
+    if counts[Verdict.UNKNOWN]:
+        kept = f" {counts[Verdict.OK]} of {total} kept the promise." if counts[Verdict.OK] else ""
+        return Verdict.UNKNOWN, f"Nothing bad was seen, but {_cannot(open_ends)}{kept}"
+    return Verdict.OK, f"Delivery is safe as far as it was observed: {total} kept the promise."
+
+
+def _cannot(number: int) -> str:
+    return f"{wording.plural(number, 'pipeline')} cannot be judged in full."
+
+
+def _coverage(row: Row) -> Coverage:
+    return Coverage(
+        signal=row["signal"],
+        asked=row["asked"],
+        answered=row["answered"],
+        refused=row["refused"],
+        failed=row["failed"],
+        error=row["error"],
+        started_at_ms=row["observed_at_ms"],
+        ended_at_ms=row["observed_at_ms"],
+    )
+
+
+def _narrowed(whole: Coverage, pipeline: Pipeline, own: Sequence[Row], states: Sequence[Row]) -> Coverage:
+    """A signal that was incomplete for the cluster, as far as it concerns the pipeline."""
+    if whole.is_complete:
+        return whole
+    if whole.signal in OF_PARTITIONS:
+        asked, unknown = sum(row["partitions"] for row in own), sum(row["unknown"] for row in own)
+        return _of(whole, asked, unknown, next((row["unknown_reason"] for row in own if row["unknown"]), None))
+    if whole.signal == Signal.GROUPS:
+        mine = [row for row in states if row["group_id"] == pipeline.group_id and row["ended_before_ms"] is None]
+        reason = mine[-1]["state_unknown"] if mine else whole.error
+        return _of(whole, 1, 0 if mine and mine[-1]["state"] is not None else 1, reason)
+    return whole
+
+
+def _of(whole: Coverage, asked: int, unknown: int, reason: str | None) -> Coverage:
+    is_refused = bool(reason) and str(reason).startswith("not permitted")
+    return Coverage(
+        signal=whole.signal,
+        asked=asked,
+        answered=asked - unknown,
+        refused=unknown if is_refused else 0,
+        failed=0 if is_refused else unknown,
+        error=reason if unknown else None,
+        started_at_ms=whole.started_at_ms,
+        ended_at_ms=whole.ended_at_ms,
+    )

@@ -1,0 +1,132 @@
+"""The tiles of the overview: a number with what it leaves open. A number that is not known is a word and a reason."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import Any
+
+from dashboard import wording
+from dashboard.concerns import Concern
+from guarantees.findings import Kind
+from guarantees.promises import Verdict
+
+Row = Mapping[str, Any]
+DAY_MS = 86_400_000
+
+# Upper end of the 95 % interval of a Poisson count of which none was seen.
+NONE_SEEN_UPPER = 3.689
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """`verdict` colours the note; None is neutral. `series` is drawn as a sparkline."""
+
+    label: str
+    value: str
+    note: str
+    verdict: Verdict | None = None
+    series: tuple[int | None, ...] = ()
+
+
+def unknown(label: str, reason: str) -> Tile:
+    return Tile(label, "Unknown", reason, Verdict.UNKNOWN)
+
+
+def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> Tile:
+    """Offsets behind, summed over the groups that are wholly known; the others are counted apart."""
+    if not group_lag:
+        return unknown("Lag, offsets", "no group with a commit was seen")
+    whole = [row for row in group_lag if row["unknown"] == 0 and row["lag"] is not None]
+    partitions = sum(row["unknown"] for row in group_lag)
+    if not whole:
+        return unknown("Lag, offsets", f"{wording.plural(partitions, 'partition')} cannot be read")
+    groups = {row["group_id"] for row in whole} - {row["group_id"] for row in group_lag if row["unknown"]}
+    series = _sum([trends[group_id] for group_id in groups if group_id in trends])
+    note = _trend(series) + (f" · {wording.plural(partitions, 'partition')} unknown" if partitions else "")
+    return Tile("Lag, offsets", wording.compact(sum(row["lag"] for row in whole)), note, None, series)
+
+
+def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], at_ms: int) -> Tile:
+    """Records lost in the last day, as an interval; NOT-OBSERVABLE where no source is compared with a sink."""
+    if not comparisons:
+        return unknown("Lost, 24 h", "no pipeline is compared with a sink")
+    upper = max(0, *(row["upper"] or 0 for row in comparisons))
+    return _counted("Lost, 24 h", _recent(concerns, Kind.LOST_WRITE, at_ms), none_upper=upper)
+
+
+def duplicates(concerns: Iterable[Concern], sampled: Sequence[Row], at_ms: int) -> Tile:
+    """Records stored more than once in the last day, as an interval; unknown where ids are not sampled."""
+    if not sampled:
+        return unknown("Duplicates, 24 h", "no topic's ids are sampled")
+    rate = min(row["rate"] for row in sampled)
+    upper = 0 if rate >= 1 else ceil(NONE_SEEN_UPPER / rate)
+    return _counted("Duplicates, 24 h", _recent(concerns, Kind.DUPLICATE_WRITE, at_ms), none_upper=upper)
+
+
+def replication(rows: Sequence[Row]) -> Tile:
+    """Partitions with a replica that is not caught up."""
+    label = "Under-replicated"
+    if not rows:
+        return unknown(label, "no partition was seen")
+    row = rows[0]
+    note = f"of {wording.plural(row['partitions'], 'partition')} · {row['below_min_isr']:,} below min ISR"
+    if row["min_isr_unknown"]:
+        note = f"of {wording.plural(row['partitions'], 'partition')} · min ISR unknown for {row['min_isr_unknown']:,}"
+    if row["offline"]:
+        note += f" · {row['offline']:,} offline"
+    is_bad = row["under_replicated"] or row["below_min_isr"] or row["offline"]
+    return Tile(label, wording.count(row["under_replicated"]), note, Verdict.DEGRADED if is_bad else Verdict.OK)
+
+
+def transactions(open_rows: Sequence[Row], hanging: Sequence[Row], overdue_share: float, at_ms: int) -> Tile:
+    """Open transactions, how many of them near or past their timeout, and hanging ones (KIP-664)."""
+    overdue = sum(is_overdue(row, overdue_share, at_ms) for row in open_rows)
+    note = f"{overdue:,} past {overdue_share:.0%} of the timeout, {len(hanging):,} hanging"
+    verdict = Verdict.DEGRADED if overdue or hanging else Verdict.OK
+    return Tile("Open transactions", wording.count(len(open_rows)), note, verdict)
+
+
+def is_overdue(row: Row, overdue_share: float, at_ms: int) -> bool:
+    started = row["transaction_started_at_ms"]
+    return started is not None and at_ms - started > overdue_share * row["timeout_ms"]
+
+
+def _recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:
+    return [
+        concern
+        for concern in concerns
+        if concern.finding.kind is kind and concern.finding.last_seen_at_ms > at_ms - DAY_MS
+    ]
+
+
+def _counted(label: str, found: Sequence[Concern], *, none_upper: int) -> Tile:
+    """The sum of the findings' intervals; without findings zero with its own upper end."""
+    if not found:
+        return Tile(
+            label, "0", f"at most {wording.count(none_upper)}" if none_upper else "all ids compared", Verdict.OK
+        )
+    bounds = [concern.finding.bounds for concern in found if concern.finding.bounds]
+    lower = sum(bound.lower for bound in bounds)
+    estimate = sum(bound.lower if bound.estimate is None else bound.estimate for bound in bounds)
+    upper = None if any(bound.upper is None for bound in bounds) else sum(bound.upper or 0 for bound in bounds)
+    interval = "exact" if lower == upper else f"{wording.count(lower)} to {wording.count(upper)}"
+    verdicts = [concern.verdict for concern in found if concern.verdict]
+    worst = min(verdicts, key=wording.WORST_FIRST.index, default=None)
+    return Tile(label, wording.compact(estimate), f"{interval} · {wording.plural(len(found), 'finding')}", worst)
+
+
+def _sum(series: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:
+    """Point by point; unknown where any part is."""
+    return tuple(
+        None if any(value is None for value in values) else sum(value or 0 for value in values)
+        for values in zip(*series, strict=True)
+    )
+
+
+def _trend(series: Sequence[int | None]) -> str:
+    """The newest known value against the oldest one of the window."""
+    seen = [value for value in series if value is not None]
+    if len(seen) < 2:
+        return "no trend yet"
+    change = seen[-1] - seen[0]
+    return "steady" if change == 0 else f"{'+' if change > 0 else '−'}{wording.compact(abs(change))} in the window"

@@ -1,0 +1,1 @@
+"""One file per rule; each says in one sentence what it finds."""

@@ -1,0 +1,94 @@
+"""expired_unread: the log start overtook a commit (L1, L2), so offsets the group had not committed are gone."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.lag import MARKER_SLACK
+from guarantees.observations import PartitionOffsets
+from guarantees.times import utc
+from guarantees.triage import Reading
+from guarantees.view import View, group_place, known, number
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """The log start, read first, lies beyond the commit, and an earlier round saw it at or below that commit.
+
+    A commit that lay below the log start at first sight is an idle or abandoned group and stays silent; so does a group
+    that had read all but what markers may use when its segments aged out.
+    """
+    for reading in view.triage.overtaken:
+        place = group_place(view.cluster_id, reading.key, reading.commit.topic_id)
+        before = view.before.offsets.get(reading.key.topic_partition)
+        if before is None or before.topic_id != reading.commit.topic_id:
+            continue
+        if (Kind.EXPIRED_UNREAD, place) not in view.open_places and _overtook_unread(reading, before):
+            yield _finding(view, reading, before)
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """Closes when a commit reaches the log start; until then the hole grows with it, and shrinks with late commits."""
+    reading = view.reading(finding.place)
+    if reading is None:
+        return finding
+    seen = replace(finding, last_seen_at_ms=reading.commit.observed_at_ms)
+    if reading.committed_offset >= number(finding.evidence, "log_start_offset"):
+        return replace(seen, closed_reason=f"the group moved on to {reading.committed_offset:,}; the hole stays unread")
+    if reading.offsets is None or not isinstance(reading.offsets.log_start_offset, int):
+        return seen
+    start = max(reading.offsets.log_start_offset, number(finding.evidence, "log_start_offset"))
+    hole = start - reading.committed_offset
+    evidence = {**finding.evidence, "log_start_offset": start, "newest_committed_offset": reading.committed_offset}
+    return replace(seen, bounds=Bounds(0, None, hole, Unit.OFFSETS), evidence=evidence)
+
+
+def _overtook_unread(reading: Reading, before: PartitionOffsets) -> bool:
+    start, high = before.log_start_offset, before.high_watermark
+    if not isinstance(start, int) or not isinstance(high, int) or start > reading.committed_offset:
+        return False
+    now = known(reading.offsets.log_start_offset) if reading.offsets is not None else start
+    was_caught_up = high - reading.committed_offset <= MARKER_SLACK
+    return not (was_caught_up and now - reading.committed_offset <= MARKER_SLACK)
+
+
+def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
+    if reading.offsets is None:
+        raise TypeError("a commit can only be overtaken by a known log start")
+    committed, start = reading.committed_offset, known(reading.offsets.log_start_offset)
+    hole, members = start - committed, view.members(reading.key.group_id)
+    where = f"{reading.key.topic}-{reading.key.partition}"
+    return Finding(
+        kind=Kind.EXPIRED_UNREAD,
+        place=group_place(view.cluster_id, reading.key, reading.commit.topic_id),
+        anchor=f"commit {committed}",
+        severity=2 if members == 0 else 4,
+        title=f"{where} deleted up to {hole:,} offsets before {reading.key.group_id} had committed them",
+        statements=(
+            Statement(
+                Grade.PROVEN,
+                f"The log start of {where} moved to {start:,} (read {utc(reading.offsets.log_start_observed_at_ms)}) "
+                f"while {reading.key.group_id} stood at {committed:,} (read {utc(reading.commit.observed_at_ms)}): "
+                f"the offsets {committed:,} to {start - 1:,} are gone.",
+            ),
+            Statement(
+                Grade.POSSIBLE,
+                f"Up to {hole:,} of them were never read: a running consumer may have been past its commit, and "
+                "markers, aborted and compacted offsets hold no record.",
+            ),
+            Statement(Grade.NOT_OBSERVABLE, "Whether retention or a delete request moved the log start."),
+        ),
+        bounds=Bounds(0, None, hole, Unit.OFFSETS),
+        evidence={
+            "committed_offset": committed,
+            "newest_committed_offset": committed,
+            "commit_observed_at_ms": reading.commit.observed_at_ms,
+            "log_start_offset_before": known(before.log_start_offset),
+            "log_start_offset_at_overtaking": start,
+            "log_start_offset": start,
+            "log_start_observed_at_ms": reading.offsets.log_start_observed_at_ms,
+            "high_watermark_before": known(before.high_watermark),
+            "members": members,
+        },
+        happened_at_ms=reading.commit.observed_at_ms,
+        last_seen_at_ms=reading.commit.observed_at_ms,
+    )

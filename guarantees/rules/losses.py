@@ -1,0 +1,132 @@
+"""lost_write: an id of the source that the group's commit has passed and the sink never showed (C4)."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from guarantees.audits import LossAudit, LossEpisode, LostId
+from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
+from guarantees.rules.duplicates import in_words
+from guarantees.times import utc
+
+ONE_SINK_RECORD = "the pipeline writes one sink record with the same id for every source record"
+
+# An episode may hold thousands of ids: so many are shown, all are counted.
+SHOWN_IDS = 100
+
+
+def loss_findings(episodes: Iterable[LossEpisode]) -> list[Finding]:
+    """One finding per episode; it closes only when every id of it has arrived late. Late is not lost."""
+    return [_finding(episode) for episode in episodes]
+
+
+def loss_episodes(
+    audit: LossAudit, ids: Mapping[int, Iterable[LostId]], estimated: Callable[[int], Bounds]
+) -> list[LossEpisode]:
+    """Lost and late ids (by source partition) as episodes: the commit passed neighbours within the settle delay.
+
+    `estimated` scales a number of sampled lost ids to all ids, with its interval.
+    """
+    return [
+        _episode(audit, partition, session, estimated)
+        for partition, found in sorted(ids.items())
+        for session in _sessions(found, audit.settle_s * 1000)
+    ]
+
+
+def _sessions(ids: Iterable[LostId], gap_ms: float) -> list[list[LostId]]:
+    sessions: list[list[LostId]] = []
+    for lost in sorted(ids, key=lambda lost: (lost.passed_at_ms, lost.offset)):
+        if sessions and lost.passed_at_ms - sessions[-1][-1].passed_at_ms <= gap_ms:
+            sessions[-1].append(lost)
+        else:
+            sessions.append([lost])
+    return sessions
+
+
+def _episode(
+    audit: LossAudit, partition: int, session: list[LostId], estimated: Callable[[int], Bounds]
+) -> LossEpisode:
+    lost = tuple(one for one in session if not one.is_late)
+    return LossEpisode(
+        pipeline=audit.pipeline,
+        cluster_id=audit.cluster_id,
+        topic=audit.topic,
+        topic_id=audit.topic_id,
+        partition=partition,
+        group_id=audit.group_id,
+        sink=audit.sink,
+        lost=lost,
+        late=tuple(one for one in session if one.is_late),
+        total=estimated(len(lost)),
+        sampling_rate=audit.sampling_rate,
+        settle_s=audit.settle_s,
+        is_one_to_one=audit.is_one_to_one,
+        sink_read_to=audit.sink_read_to,
+        decided_at_ms=audit.decided_at_ms,
+    )
+
+
+def _finding(episode: LossEpisode) -> Finding:
+    ids = (*episode.lost, *episode.late)
+    where = f"{episode.topic}-{episode.partition}"
+    late = len(episode.late)
+    reason = f"explained as late: {late:,} sampled ids arrived after all" if not episode.lost else None
+    return Finding(
+        kind=Kind.LOST_WRITE,
+        place=Place(episode.cluster_id, episode.topic, episode.topic_id, episode.partition, episode.group_id),
+        anchor=f"{episode.pipeline}, first offset {min(one.offset for one in ids)}",
+        severity=4,
+        title=f"{episode.pipeline} lost {in_words(episode.total)} message ids between {where} and {episode.sink}",
+        statements=_statements(episode, where),
+        bounds=episode.total,
+        evidence=_evidence(episode),
+        happened_at_ms=min(one.passed_at_ms for one in ids),
+        last_seen_at_ms=episode.decided_at_ms,
+        pipeline=episode.pipeline,
+        closed_reason=reason,
+    )
+
+
+def _statements(episode: LossEpisode, where: str) -> tuple[Statement, ...]:
+    shown = episode.lost or episode.late
+    first, last = min(one.offset for one in shown), max(one.offset for one in shown)
+    missing = (
+        f"{in_words(episode.total)} message ids of {where}, between the offsets {first:,} and {last:,}, never reached "
+        f"{episode.sink} although {episode.group_id} committed past them."
+    )
+    sought = (
+        f"The sink was read to stable offsets sampled {episode.settle_s:.0f} s or more after the commit passed the "
+        f"last of them; decided {utc(episode.decided_at_ms)}."
+    )
+    headline = (
+        Statement(Grade.PROVEN, missing)
+        if episode.is_one_to_one
+        else Statement(Grade.PROBABLE, missing, ONE_SINK_RECORD)
+    )
+    found = [headline, Statement(Grade.PROVEN, sought)]
+    if episode.late:
+        found.append(Statement(Grade.PROVEN, f"{len(episode.late):,} sampled ids arrived late and are not counted."))
+    return tuple(found)
+
+
+def _evidence(episode: LossEpisode) -> Evidence:
+    return {
+        "lost": [_shown(one) for one in episode.lost[:SHOWN_IDS]],
+        "late": [_shown(one) for one in episode.late[:SHOWN_IDS]],
+        "sampled_lost": len(episode.lost),
+        "sampled_late": len(episode.late),
+        "sampling_rate": episode.sampling_rate,
+        "settle_s": episode.settle_s,
+        "is_one_to_one": episode.is_one_to_one,
+        "sink": episode.sink,
+        "sink_read_to": [list(pair) for pair in episode.sink_read_to],
+        "decided_at_ms": episode.decided_at_ms,
+    }
+
+
+def _shown(one: LostId) -> Evidence:
+    return {
+        "message_id": one.message_id,
+        "offset": one.offset,
+        "observed_at_ms": one.observed_at_ms,
+        "commit_passed_at_ms": one.passed_at_ms,
+    }

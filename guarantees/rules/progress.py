@@ -1,0 +1,177 @@
+"""group_stopped and group_stalled: a commit stands while work is left (C5), after Burrow's STOP and STALL.
+
+Burrow's rules with their known weaknesses mended: silence is measured in observed time, not in commits, so slow
+committers and low-traffic topics are judged alike; only time in which readable work was left counts, so neither an idle
+topic nor a lag that ended long ago matters; the end is the last stable offset, so a group that an open transaction
+blocks is not to blame; and a distance that transaction markers alone can make is no work.
+"""
+
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import replace
+
+from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.lag import MARKER_SLACK
+from guarantees.memory import GroupSight, Memory, Silence
+from guarantees.observations import PartitionOffsets, Round
+from guarantees.places import GroupPartition, TopicPartition
+from guarantees.times import utc
+from guarantees.triage import Reading, Triage, known_reading
+from guarantees.view import View, group_place, known, number
+
+KINDS = (Kind.GROUP_STOPPED, Kind.GROUP_STALLED)
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """A commit stood for longer than the threshold and the group's own custom, while readable work was left.
+
+    Without members the group has stopped, and only where the log went on growing: a backlog nobody adds to is an
+    abandoned group. With members it is stalled, unless none of them is assigned any partition of the topic (C10).
+    """
+    for found in view.triage.behind:
+        silence = view.now.silences[found.key]
+        kind = _kind(view, found, silence)
+        place = group_place(view.cluster_id, found.key, found.commit.topic_id)
+        if kind is not None and not any((other, place) in view.open_places for other in KINDS):
+            yield _finding(view, kind, found, silence)
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """Closes when the commit moves or nothing readable is left; members that come back alone change nothing."""
+    found = view.reading(finding.place)
+    if found is None:
+        return finding
+    seen = replace(finding, last_seen_at_ms=found.commit.observed_at_ms)
+    if found.committed_offset != number(finding.evidence, "committed_offset"):
+        return replace(seen, closed_reason=f"the commit moved to {found.committed_offset:,}")
+    readable = found.readable
+    if not isinstance(readable, int):
+        return seen
+    if readable <= MARKER_SLACK:
+        return replace(seen, closed_reason="nothing readable is left")
+    evidence = {**finding.evidence, "unread": readable, "members": view.members(found.key.group_id)}
+    return replace(seen, bounds=Bounds(readable, readable, readable, Unit.OFFSETS), evidence=evidence)
+
+
+def remember(
+    before: Memory,
+    observed: Round,
+    offsets: Mapping[TopicPartition, PartitionOffsets],
+    triage: Triage,
+    distrusted: Set[str],
+    gap_s: float,
+) -> tuple[dict[GroupPartition, Silence], dict[GroupPartition, tuple[int, ...]]]:
+    """Silences that last, and how long those lasted that a commit ended; what could not be read stays as it was."""
+    silences: dict[GroupPartition, Silence] = {}
+    customs = dict(before.customs)
+    for found in triage.behind:
+        known_silence = before.silences.get(found.key)
+        if known_silence is not None and _stands(known_silence, found):
+            silences[found.key] = _longer(known_silence, found, gap_s)
+            continue
+        if known_silence is not None:
+            customs[found.key] = _custom(customs.get(found.key, ()), known_silence, found, gap_s)
+        silences[found.key] = _new(found)
+    for key in before.silences.keys() - silences.keys():
+        ended = None if key.group_id in distrusted else known_reading(key, observed, offsets)
+        if ended is None or not isinstance(ended.readable, int):
+            silences[key] = before.silences[key]
+        elif not _stands(before.silences[key], ended):
+            customs[key] = _custom(customs.get(key, ()), before.silences[key], ended, gap_s)
+    return silences, customs
+
+
+def _stands(silence: Silence, found: Reading) -> bool:
+    return silence.committed_offset == found.committed_offset and silence.topic_id == found.commit.topic_id
+
+
+def _new(found: Reading) -> Silence:
+    now_ms = found.commit.observed_at_ms
+    high_watermark = 0 if found.offsets is None else known(found.offsets.high_watermark)
+    return Silence(found.commit.topic_id, found.committed_offset, now_ms, now_ms, 0, high_watermark)
+
+
+def _longer(silence: Silence, found: Reading, gap_s: float) -> Silence:
+    now_ms = found.commit.observed_at_ms
+    return replace(silence, last_ms=now_ms, observed_ms=silence.observed_ms + _span_ms(silence, now_ms, gap_s))
+
+
+def _span_ms(silence: Silence, now_ms: int, gap_s: float) -> int:
+    """Time since the last sample, unless it is a gap: what was not observed counts for nothing."""
+    span_ms = now_ms - silence.last_ms
+    return span_ms if span_ms <= gap_s * 1000 else 0
+
+
+def _custom(custom_ms: tuple[int, ...], silence: Silence, found: Reading, gap_s: float) -> tuple[int, ...]:
+    ended_ms = silence.observed_ms + _span_ms(silence, found.commit.observed_at_ms, gap_s)
+    return (*custom_ms[-1:], ended_ms)
+
+
+def _kind(view: View, found: Reading, silence: Silence) -> Kind | None:
+    custom_ms = view.now.customs.get(found.key, ())
+    # The shorter of the last two: one outage must not make the rule deaf, a checkpointing group may be slow.
+    patient_ms = 2 * min(custom_ms) if len(custom_ms) == 2 else 0
+    members = view.members(found.key.group_id)
+    if members == 0 and found.offsets is not None:
+        has_grown = known(found.offsets.high_watermark) > silence.high_watermark
+        is_long = silence.observed_ms > max(view.thresholds.stopped_after_s * 1000, patient_ms)
+        return Kind.GROUP_STOPPED if is_long and has_grown else None
+    if not members or not _has_topic(view.now.groups.get(found.key.group_id), found.key.topic):
+        return None
+    is_long = silence.observed_ms > max(view.thresholds.stalled_after_s * 1000, patient_ms)
+    return Kind.GROUP_STALLED if is_long else None
+
+
+def _has_topic(sight: GroupSight | None, topic: str) -> bool:
+    """Some member is assigned a partition of the topic; else the commit is a leftover of an old subscription."""
+    if sight is None or sight.settled is None:
+        return False
+    return any(partition.topic == topic for member in sight.settled.members for partition in member.assignment)
+
+
+def _owner(view: View, found: Reading) -> str | None:
+    sight = view.now.groups.get(found.key.group_id)
+    members = () if sight is None or sight.settled is None else sight.settled.members
+    return next((m.member_id for m in members if found.key.topic_partition in m.assignment), None)
+
+
+def _finding(view: View, kind: Kind, found: Reading, silence: Silence) -> Finding:
+    unread = known(found.readable)
+    members, owner = view.members(found.key.group_id), _owner(view, found)
+    where = f"{found.key.topic}-{found.key.partition}"
+    word = "stopped" if kind is Kind.GROUP_STOPPED else "stalled"
+    who = "no members" if not members else "no owner" if owner is None else f"owner {owner}"
+    observed_s = silence.observed_ms // 1000
+    return Finding(
+        kind=kind,
+        place=group_place(view.cluster_id, found.key, found.commit.topic_id),
+        anchor=f"commit {found.committed_offset}",
+        severity=2,
+        title=f"{found.key.group_id} {word} on {where}: {unread:,} offsets unread, {who}",
+        statements=(
+            Statement(
+                Grade.PROVEN,
+                f"{found.key.group_id} stands at commit {found.committed_offset:,} on {where} since "
+                f"{utc(silence.since_ms)} at the latest, {observed_s} s of it observed, with {unread:,} offsets unread "
+                "below the last stable offset.",
+            ),
+            Statement(
+                Grade.PROBABLE,
+                "The group does not process this partition.",
+                f"it commits what it has processed at least every {observed_s} s, and the unread offsets hold records "
+                "it can read, not markers, aborted or compacted data alone",
+            ),
+        ),
+        bounds=Bounds(unread, unread, unread, Unit.OFFSETS),
+        evidence={
+            "committed_offset": found.committed_offset,
+            "since_ms": silence.since_ms,
+            "observed_ms": silence.observed_ms,
+            "unread": unread,
+            "high_watermark_at_first": silence.high_watermark,
+            "members": members,
+            "owner": owner,
+            "usual_silences_ms": list(view.now.customs.get(found.key, ())),
+        },
+        happened_at_ms=silence.since_ms,
+        last_seen_at_ms=found.commit.observed_at_ms,
+    )

@@ -1,0 +1,140 @@
+"""possible_redelivery: a member left, its partitions moved, and what it had read but not committed is read again (C2).
+
+Nobody outside can tell a crash from an orderly leave, so every leave with uncommitted offsets gives a finding, and most
+of them mean nothing: a deployment must not look like an outage. Therefore it is information (severity 1, which degrades
+no promise), and a risk (severity 2) only where the commit had already stood with work left when the member was last
+seen, for longer than a living consumer leaves between two commits: a member that crashes stays listed until its session
+times out, and commits nothing meanwhile, while one that leaves in order has committed just before.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.lag import MARKER_SLACK
+from guarantees.observations import PartitionOffsets
+from guarantees.places import GroupPartition
+from guarantees.rebalances import Move, Rebalance
+from guarantees.times import utc
+from guarantees.triage import known_reading
+from guarantees.view import View, group_place, known, number
+
+# Twice auto.commit.interval.ms of both common clients: by then a living consumer with work has committed, by default.
+LIVING_COMMITS_WITHIN_MS = 10_000
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """A member id vanished, its partition moved or lost its owner, and offsets above the commit existed.
+
+    A static member that came back under its instance id has not left. Up to two offsets of a log that stands still may
+    be transaction markers and stay silent.
+    """
+    for group_id, seen in sorted(view.rebalances.items()):
+        for move in seen.moved:
+            if move.old_member in seen.left:
+                key = GroupPartition(group_id, move.partition.topic, move.partition.partition)
+                finding = _finding(view, seen, move, key)
+                if finding is not None:
+                    yield finding
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """Closes when commits have passed what existed at the move: nothing of it is left to be delivered again."""
+    found = view.reading(finding.place)
+    if found is None:
+        return finding
+    seen = replace(finding, last_seen_at_ms=found.commit.observed_at_ms)
+    finding = _with_later_end(seen, found.offsets)
+    if found.committed_offset >= number(finding.evidence, "high_watermark"):
+        return replace(finding, closed_reason=f"the window has been read: commit {found.committed_offset:,}")
+    return finding
+
+
+def _with_later_end(finding: Finding, offsets: PartitionOffsets | None) -> Finding:
+    """The member may have read on after the high watermark was read: the first one read after the move bounds it."""
+    read_at_ms = number(finding.evidence, "high_watermark_observed_at_ms")
+    if offsets is None or read_at_ms >= number(finding.evidence, "observed_at_ms"):
+        return finding
+    high_watermark = known(offsets.high_watermark)
+    window = high_watermark - number(finding.evidence, "committed_offset_before")
+    evidence = {
+        **finding.evidence,
+        "high_watermark": high_watermark,
+        "high_watermark_observed_at_ms": offsets.observed_at_ms,
+    }
+    return replace(finding, bounds=Bounds(0, None, window, Unit.OFFSETS), evidence=evidence)
+
+
+def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Finding | None:
+    now = None if key.group_id in view.distrusted else known_reading(key, view.round, view.offsets)
+    before = view.before.commits.get(key)
+    if now is None or now.offsets is None or before is None or before.topic_id != now.commit.topic_id:
+        return None
+    # The new owner may have committed before this round's commits were read, but not before the last round's.
+    start = min(known(before.committed_offset), now.committed_offset)
+    high_watermark = known(now.offsets.high_watermark)
+    if not _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark):
+        return None
+    silent_ms = _silent_ms(view, key, seen)
+    where = f"{key.topic}-{key.partition}"
+    window = high_watermark - start
+    return Finding(
+        kind=Kind.POSSIBLE_REDELIVERY,
+        place=group_place(view.cluster_id, key, now.commit.topic_id),
+        anchor=f"{move.old_member} at commit {start}",
+        severity=2 if silent_ms >= LIVING_COMMITS_WITHIN_MS else 1,
+        title=f"a member left {key.group_id}: up to {window:,} offsets of {where} may be delivered again",
+        statements=_statements(seen, move, key, start, high_watermark, silent_ms),
+        bounds=Bounds(0, None, window, Unit.OFFSETS),
+        evidence={
+            "member_id": move.old_member,
+            "new_member_id": move.new_member,
+            "cause": seen.cause,
+            "committed_offset_before": start,
+            "committed_offset": now.committed_offset,
+            "high_watermark": high_watermark,
+            "high_watermark_observed_at_ms": now.offsets.observed_at_ms,
+            "changed_after_ms": seen.changed_after_ms,
+            "observed_at_ms": seen.observed_at_ms,
+            "commit_stood_before_ms": silent_ms,
+        },
+        happened_at_ms=seen.observed_at_ms,
+        last_seen_at_ms=now.commit.observed_at_ms,
+    )
+
+
+def _is_uncommitted(view: View, key: GroupPartition, uncommitted: int, high_watermark: int) -> bool:
+    if uncommitted > MARKER_SLACK:
+        return True
+    last = view.before.offsets.get(key.topic_partition)
+    return uncommitted > 0 and last is not None and last.high_watermark != high_watermark
+
+
+def _silent_ms(view: View, key: GroupPartition, seen: Rebalance) -> int:
+    """How long the commit had stood with work left when the member was last seen."""
+    silence = view.before.silences.get(key)
+    return 0 if silence is None else max(0, seen.changed_after_ms - silence.since_ms)
+
+
+def _statements(
+    seen: Rebalance, move: Move, key: GroupPartition, start: int, high_watermark: int, silent_ms: int
+) -> tuple[Statement, ...]:
+    where, window = f"{key.topic}-{key.partition}", high_watermark - start
+    taken = "nobody owns it" if move.new_member is None else f"{move.new_member} owns it now"
+    stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if silent_ms >= LIVING_COMMITS_WITHIN_MS else ""
+    return (
+        Statement(
+            Grade.POSSIBLE,
+            f"Up to {window:,} offsets of {where}, from {start:,} to {high_watermark - 1:,}, may be delivered again: "
+            f"the member that left may have processed them without committing{stood}.",
+        ),
+        Statement(
+            Grade.PROVEN,
+            f"Member {move.old_member} of {key.group_id} was there at {utc(seen.changed_after_ms)} and gone at "
+            f"{utc(seen.observed_at_ms)}; of {where}, {taken}.",
+        ),
+        Statement(
+            Grade.NOT_OBSERVABLE,
+            "Whether it left by timeout, crash or request, and how far it had read: its position is in no answer.",
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Does a pipeline keep its promise? The worst that is known, and beside it everything that is not."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from guarantees.findings import Finding, FindingState, Kind
+from guarantees.observations import Coverage, Signal
+from guarantees.promises import Guarantee, Pipeline, Verdict, judge
+from guarantees.unknown import Unknown
+
+# Facts about one group on one partition: they concern the pipeline whose group and source they name.
+OF_GROUP = frozenset(
+    {
+        Kind.REWIND,
+        Kind.POSSIBLE_REDELIVERY,
+        Kind.GROUP_STOPPED,
+        Kind.GROUP_STALLED,
+        Kind.EXPIRED_UNREAD,
+        Kind.COMMITTED_AHEAD,
+        Kind.LOST_WRITE,
+    }
+)
+# Facts about a topic: they concern who reads it (source) and who writes it (sink). A duplicate in the source is handed
+# on, a cut or a missing replica endangers what is stored, a frozen stable offset halts the readers of either.
+OF_TOPIC = frozenset({Kind.DUPLICATE_WRITE, Kind.LOG_TRUNCATED, Kind.BELOW_MIN_ISR, Kind.STABLE_OFFSET_FROZEN})
+
+# Without these no statement about a group's delivery can be made; the others add detail.
+ESSENTIAL = frozenset(
+    {Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS}
+)
+STALE_AFTER_INTERVALS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """How well a pipeline was seen in a window.
+
+    `newest_evidence_at_ms` is the newest sample that concerns it, None where there is none; `coverage` that of the
+    newest round, as far as it concerns the pipeline; `sampled_topics` have message ids sampled in the window.
+    """
+
+    newest_evidence_at_ms: int | None
+    interval_s: float
+    coverage: tuple[Coverage, ...]
+    sampled_topics: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineVerdict:
+    """`findings` are those the verdict rests on, the worst first; `unknowns` what would be needed for more."""
+
+    pipeline: Pipeline
+    verdict: Verdict
+    findings: tuple[Finding, ...]
+    unknowns: tuple[Unknown, ...]
+    is_stale: bool
+
+
+def pipeline_verdict(
+    pipeline: Pipeline, findings: Iterable[Finding], sight: Sight, *, now_ms: int, window_from_ms: int
+) -> PipelineVerdict:
+    """The worst known verdict; never OK over a gap in what was observed.
+
+    Findings are those of the pipeline's cluster. An open one counts; a closed one counts where it violated the promise
+    within the window: that it is over does not undo it.
+    """
+    judged = [(judged_as(pipeline, finding, window_from_ms), finding) for finding in findings]
+    bad = [(verdict, finding) for verdict, finding in judged if verdict is not Verdict.OK]
+    blind, detail = _blind_spots(pipeline, sight), _missing_detail(sight)
+    is_stale = _is_stale(sight, now_ms)
+    known = [verdict for verdict, _ in bad]
+    states = [*known, *([Verdict.UNKNOWN] if blind else []), *([Verdict.STALE] if is_stale else []), Verdict.OK]
+    return PipelineVerdict(
+        pipeline=pipeline,
+        verdict=min(states, key=_RANK.index),
+        findings=tuple(f for _, f in sorted(bad, key=lambda pair: (_RANK.index(pair[0]), -pair[1].severity))),
+        unknowns=(*blind, *detail),
+        is_stale=is_stale,
+    )
+
+
+def judged_as(pipeline: Pipeline, finding: Finding, window_from_ms: int) -> Verdict:
+    """What one finding means for one pipeline now; OK where it does not concern it or is over."""
+    if not concerns(pipeline, finding):
+        return Verdict.OK
+    verdict = judge(finding.kind, finding.severity, pipeline.promise)
+    if finding.state is FindingState.OPEN:
+        return verdict
+    is_late = finding.kind is Kind.LOST_WRITE  # closes only as explained: nothing was lost
+    is_past = finding.last_seen_at_ms < window_from_ms
+    return Verdict.OK if is_late or is_past or verdict is not Verdict.VIOLATED else verdict
+
+
+def concerns(pipeline: Pipeline, finding: Finding) -> bool:
+    """By group and source, or by topic: see OF_GROUP and OF_TOPIC."""
+    if finding.kind in OF_GROUP:
+        return finding.place.group_id == pipeline.group_id and finding.place.topic == pipeline.source
+    return finding.kind in OF_TOPIC and finding.place.topic in (pipeline.source, pipeline.sink)
+
+
+_RANK: Sequence[Verdict] = tuple(Verdict)
+
+
+def _is_stale(sight: Sight, now_ms: int) -> bool:
+    if sight.newest_evidence_at_ms is None:
+        return False
+    return now_ms - sight.newest_evidence_at_ms > STALE_AFTER_INTERVALS * sight.interval_s * 1000
+
+
+def _blind_spots(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
+    """What keeps the promise from being called kept."""
+    if sight.newest_evidence_at_ms is None:
+        return [Unknown("nothing was observed yet")]
+    essential = [c for c in sight.coverage if c.signal in ESSENTIAL]
+    missing = sorted(ESSENTIAL - {Signal(c.signal) for c in essential})
+    asked = [Unknown(f"{signal} was not asked for") for signal in missing]
+    return [*asked, *_incomplete(essential), *_unseen_records(pipeline, sight)]
+
+
+def _missing_detail(sight: Sight) -> list[Unknown]:
+    return _incomplete(c for c in sight.coverage if c.signal not in ESSENTIAL)
+
+
+def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:
+    return [Unknown(_gap(c)) for c in coverage if not c.is_complete]
+
+
+def _gap(coverage: Coverage) -> str:
+    counts = f"{coverage.answered} of {coverage.asked} values answered"
+    refused = f", {coverage.refused} not permitted" if coverage.refused else ""
+    error = f": {coverage.error}" if coverage.error is not None else ""
+    return f"{coverage.signal}: {counts}{refused}{error}"
+
+
+def _unseen_records(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
+    """Duplicates need sampled ids where records end up; losses need them on both sides."""
+    found = []
+    end = pipeline.source if pipeline.sink is None else pipeline.sink
+    if pipeline.promise is not Guarantee.AT_LEAST_ONCE and end not in sight.sampled_topics:
+        found.append(Unknown(f"duplicates: no message ids of {end} were sampled"))
+    if pipeline.promise is not Guarantee.AT_MOST_ONCE:
+        found += _unseen_losses(pipeline, sight)
+    return found
+
+
+def _unseen_losses(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
+    if pipeline.sink is None:
+        return [Unknown("losses: without a sink, what the group did with a record is not observable")]
+    topics = (pipeline.source, pipeline.sink)
+    return [Unknown(f"losses: no message ids of {t} were sampled") for t in topics if t not in sight.sampled_topics]

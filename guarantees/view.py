@@ -1,0 +1,115 @@
+"""What a rule looks at: the round, what earlier rounds left, and the few places where the two differ."""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+
+from guarantees.findings import Evidence, Kind, Place
+from guarantees.memory import GroupSight, Memory
+from guarantees.observations import Coverage, PartitionOffsets, Round, Signal
+from guarantees.places import GroupPartition, TopicPartition
+from guarantees.rebalances import Rebalance
+from guarantees.thresholds import Thresholds
+from guarantees.triage import Reading, Triage, known_reading
+from guarantees.unknown import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """`before` is the memory as the round found it, `now` as it leaves it; `offsets` are the round's trusted answers.
+
+    `rebalances` are those this round revealed; `distrusted` the groups whose commits cannot be compared in this round;
+    `open_places` the places with an open finding, by kind; `waiting` who has committed on partitions whose stable
+    offset stands.
+    """
+
+    before: Memory
+    now: Memory
+    round: Round
+    thresholds: Thresholds
+    offsets: Mapping[TopicPartition, PartitionOffsets]
+    triage: Triage
+    rebalances: Mapping[str, Rebalance]
+    distrusted: Set[str]
+    open_places: Set[tuple[Kind, Place]]
+    waiting: Mapping[TopicPartition, Sequence[Reading]]
+
+    @property
+    def cluster_id(self) -> str:
+        return self.round.cluster_id
+
+    def reading(self, place: Place) -> Reading | None:
+        """The commit of a finding's place in this round, if it is known, trusted and of the same topic."""
+        key = group_partition(place)
+        found = None if key is None or key.group_id in self.distrusted else known_reading(key, self.round, self.offsets)
+        return found if found is not None and found.commit.topic_id == place.topic_id else None
+
+    def offsets_of(self, place: Place) -> PartitionOffsets | None:
+        """Trusted offsets of a finding's partition in this round, if they are of the same topic."""
+        partition = topic_partition(place)
+        found = None if partition is None else self.offsets.get(partition)
+        return found if found is not None and found.topic_id == place.topic_id else None
+
+    def members(self, group_id: str) -> int | None:
+        """How many members the group has; None where nobody can say."""
+        return member_count(self.now.groups.get(group_id))
+
+    def coverage(self, signal: Signal) -> Coverage | None:
+        return next((coverage for coverage in self.round.coverage if coverage.signal == signal), None)
+
+    def readers(self, partitions: Set[TopicPartition]) -> dict[TopicPartition, list[Reading]]:
+        """Who has committed on a few partitions, by group."""
+        return readers(self.round, self.offsets, partitions)
+
+
+def readers(
+    observed: Round, offsets: Mapping[TopicPartition, PartitionOffsets], partitions: Set[TopicPartition]
+) -> dict[TopicPartition, list[Reading]]:
+    """Known commits on a few partitions, in one pass over all and ordered by group."""
+    found: dict[TopicPartition, list[Reading]] = {partition: [] for partition in partitions}
+    topics = {partition.topic for partition in partitions}
+    for key in observed.commits if partitions else ():
+        if key.topic in topics and key.topic_partition in partitions:
+            known_commit = known_reading(key, observed, offsets)
+            if known_commit is not None:
+                found[key.topic_partition].append(known_commit)
+    return {partition: sorted(readings, key=lambda r: r.key) for partition, readings in found.items()}
+
+
+def group_partition(place: Place) -> GroupPartition | None:
+    if place.group_id is None or place.topic is None or place.partition is None:
+        return None
+    return GroupPartition(place.group_id, place.topic, place.partition)
+
+
+def topic_partition(place: Place) -> TopicPartition | None:
+    return None if place.topic is None or place.partition is None else TopicPartition(place.topic, place.partition)
+
+
+def group_place(cluster_id: str, key: GroupPartition, topic_id: str | None) -> Place:
+    return Place(cluster_id, key.topic, topic_id, key.partition, key.group_id)
+
+
+def partition_place(cluster_id: str, partition: TopicPartition, topic_id: str | None) -> Place:
+    return Place(cluster_id, partition.topic, topic_id, partition.partition)
+
+
+def number(evidence: Evidence, name: str) -> int:
+    """A whole number of a finding's evidence; the rule that wrote it put it there, so its absence is a bug."""
+    value = evidence[name]
+    if not isinstance(value, int):
+        raise TypeError(f"evidence {name} is {value!r}, not a whole number")
+    return value
+
+
+def known(value: int | Unknown | None) -> int:
+    """A value that the trust in its answer has already established."""
+    if not isinstance(value, int):
+        raise TypeError(f"{value!r} is not known")
+    return value
+
+
+def member_count(sight: GroupSight | None) -> int | None:
+    """A group that looks dead may have been asked in another protocol's words: nobody knows its members."""
+    if sight is None or sight.state.state in ("Dead", "Unknown"):
+        return None
+    return len(sight.state.members)

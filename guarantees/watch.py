@@ -1,0 +1,152 @@
+"""Watching a cluster round by round: one pure step from what earlier rounds left to what this one adds and finds."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from guarantees.findings import Finding, Kind
+from guarantees.memory import Memory
+from guarantees.observations import Round, Signal
+from guarantees.rules import (
+    committed_ahead,
+    expired_unread,
+    min_isr,
+    progress,
+    redelivery,
+    rewind,
+    stable_offset,
+    truncation,
+)
+from guarantees.thresholds import Thresholds
+from guarantees.triage import triage
+from guarantees.trust import distrusted_groups, group_sights, newest_states, trusted_offsets
+from guarantees.view import View, readers, topic_partition
+
+__all__ = ["Memory", "observe", "resume"]
+
+# A topic that complete metadata no longer names is gone once nothing has been heard of it for so long.
+GONE_AFTER_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`opened` gives what a round newly shows; `continued` what became of an open finding, closed or not."""
+
+    kinds: tuple[Kind, ...]
+    opened: Callable[[View], Iterator[Finding]]
+    continued: Callable[[Finding, View], Finding]
+
+
+# The most severe first.
+RULES: Sequence[Rule] = (
+    Rule((Kind.LOG_TRUNCATED,), truncation.opened, truncation.continued),
+    Rule((Kind.EXPIRED_UNREAD,), expired_unread.opened, expired_unread.continued),
+    Rule((Kind.REWIND,), rewind.opened, rewind.continued),
+    Rule((Kind.COMMITTED_AHEAD,), committed_ahead.opened, committed_ahead.continued),
+    Rule((Kind.STABLE_OFFSET_FROZEN,), stable_offset.opened, stable_offset.continued),
+    Rule((Kind.BELOW_MIN_ISR,), min_isr.opened, min_isr.continued),
+    Rule(progress.KINDS, progress.opened, progress.continued),
+    Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
+)
+CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
+
+
+def observe(memory: Memory, observed: Round, thresholds: Thresholds) -> tuple[Memory, list[Finding]]:
+    """One round: what to remember, and every finding that is open or closes in it, the most severe first.
+
+    Rounds of one cluster come in the order of time. A finding whose newest evidence is not older than the round (after
+    a restart, when stored rounds come again) stays as it is.
+    """
+    view = look(memory, observed, thresholds)
+    lasting = [_continued(finding, view) for finding in memory.open.values()]
+    new = {f.finding_id: f for rule in RULES for f in rule.opened(view) if f.finding_id not in memory.open}
+    found = [*lasting, *new.values()]
+    still_open = {f.finding_id: f for f in found if f.closed_reason is None}
+    return replace(view.now, open=still_open), sorted(found, key=_order)
+
+
+def resume(
+    rounds: Iterable[Round], known_open: Iterable[Finding], thresholds: Thresholds
+) -> tuple[Memory, list[Finding]]:
+    """After a restart: the memory that the stored rounds of the last 15 minutes leave, and what the last one finds.
+
+    `known_open` are the cluster's open findings of metadata rules, from the store: they go on from their evidence. What
+    the rounds before the last one found was written when they came; only the last may have been cut off by a crash.
+    """
+    memory = Memory(open={finding.finding_id: finding for finding in known_open if finding.kind in CONTINUED})
+    found: list[Finding] = list(memory.open.values())
+    for observed in rounds:
+        memory, found = observe(memory, observed, thresholds)
+    return memory, found
+
+
+def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
+    """Everything the rules look at, made once per round."""
+    offsets = trusted_offsets(memory, observed)
+    distrusted = distrusted_groups(memory, observed)
+    sights, rebalances = group_sights(memory, observed)
+    found = triage(memory, observed, offsets, distrusted)
+    silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
+    states, former_states = newest_states(memory, observed)
+    holds = stable_offset.remember(memory, observed, offsets)
+    now = Memory(
+        commits=found.commits,
+        offsets={**memory.offsets, **{p: o for p, o in offsets.items() if isinstance(o.leader_epoch, int)}},
+        states=states,
+        former_states=former_states,
+        replicas={**memory.replicas, **observed.replicas},
+        groups=sights,
+        silences=silences,
+        customs=customs,
+        holds=holds,
+        below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
+        ahead=committed_ahead.remember(memory, observed, offsets, found.ahead),
+        open=memory.open,
+    )
+    return View(
+        before=memory,
+        now=now,
+        round=observed,
+        thresholds=thresholds,
+        offsets=offsets,
+        triage=found,
+        rebalances=rebalances,
+        distrusted=distrusted,
+        open_places={(f.kind, f.place) for f in memory.open.values()},
+        waiting=readers(observed, offsets, {p for p, hold in holds.items() if hold.rounds >= 2}),
+    )
+
+
+def _continued(finding: Finding, view: View) -> Finding:
+    if view.round.ended_at_ms <= finding.last_seen_at_ms:
+        return finding
+    reason = _lost_topic(finding, view)
+    if reason is not None:
+        return replace(finding, closed_reason=reason)
+    return CONTINUED[finding.kind](finding, view)
+
+
+def _lost_topic(finding: Finding, view: View) -> str | None:
+    """Why a finding's topic is no more: two rounds show another id, or complete metadata does not name it any more."""
+    partition = topic_partition(finding.place)
+    if partition is None or finding.place.topic_id is None:
+        return None
+    state, before = view.round.states.get(partition), view.before.states.get(partition)
+    if state is not None:
+        is_other = before is not None and finding.place.topic_id not in (state.topic_id, before.topic_id)
+        return "the topic was deleted and created anew" if is_other else None
+    coverage = view.coverage(Signal.PARTITION_STATES)
+    is_named_no_more = bool(view.round.states) and coverage is not None and coverage.is_complete
+    is_silent = view.round.ended_at_ms - finding.last_seen_at_ms > GONE_AFTER_MS
+    return "the topic is gone" if is_named_no_more and is_silent else None
+
+
+def _order(finding: Finding) -> tuple[int, str, str, int, str, str]:
+    place = finding.place
+    return (
+        -finding.severity,
+        finding.kind,
+        place.topic or "",
+        -1 if place.partition is None else place.partition,
+        place.group_id or "",
+        finding.anchor,
+    )

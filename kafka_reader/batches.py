@@ -1,0 +1,206 @@
+"""Record batches as columns: every record of a Fetch answer with its producer, its id and the id's hash.
+
+Aborted data and markers are kept and marked, because offsets are not records.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
+from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES, CodecError, decompress
+from kafka_reader.hashes import xxhash64_slices
+from kafka_reader.records import (
+    PADDING_BYTES,
+    Bytes,
+    Ints,
+    RecordFields,
+    Slices,
+    header_values,
+    parse_fields,
+    record_bounds,
+    varint,
+)
+from settings import MessageId
+
+_ABORT = 0  # a control record's type; 1 commits
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedTransaction:
+    """One entry of a Fetch answer's aborted list; `first_offset` may lie below the fetched range."""
+
+    producer_id: int
+    first_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records as columns, in offset order, control and aborted ones included and marked.
+
+    `sequence`, `producer_id` and `producer_epoch` are −1 where the batch has none. `id_hash` means nothing where
+    `has_id` is false: a record without an id is counted apart, never hashed. An empty id is no id.
+    """
+
+    offset: Ints
+    timestamp_ms: Ints
+    producer_id: Ints
+    producer_epoch: Ints
+    sequence: Ints
+    leader_epoch: Ints
+    is_transactional: Flags
+    is_control: Flags
+    is_aborted: Flags
+    has_id: Flags
+    id_hash: Ints
+    _buffer: Bytes
+    _ids: Slices
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    @property
+    def is_visible(self) -> Flags:
+        """What a read_committed consumer is given."""
+        return ~(self.is_control | self.is_aborted)
+
+    def message_ids(self, rows: Ints) -> list[bytes | None]:
+        """The id's bytes of the named rows; None where a record has none."""
+        view = memoryview(self._buffer)
+        places = zip(self._ids.starts[rows].tolist(), self._ids.lengths[rows].tolist(), strict=True)
+        return [bytes(view[start : start + length]) if length > 0 else None for start, length in places]
+
+
+def decode(
+    blob: bytes,
+    aborted: Iterable[AbortedTransaction],
+    message_id: MessageId,
+    max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES,
+) -> Records:
+    """All records of the complete batches of a blob, with the id of each.
+
+    Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
+    """
+    headers = batch_headers(blob)
+    bodies = _bodies(memoryview(blob), headers, max_decompressed_bytes)
+    is_aborted = aborted_batches(
+        headers, [_is_abort_marker(h, b) for h, b in zip(headers, bodies, strict=True)], aborted
+    )
+    buffer = np.concatenate([*bodies, np.zeros(PADDING_BYTES, dtype=np.uint8)])
+    sizes = np.array([len(body) for body in bodies], dtype=np.int64)
+    batch_ends = np.cumsum(sizes)
+    counts = np.array([header.records for header in headers], dtype=np.int64)
+    starts, ends = record_bounds(buffer, batch_ends - sizes, batch_ends, counts)
+    return _columns(
+        headers, np.array(is_aborted, dtype=np.bool_), buffer, parse_fields(buffer, starts, ends), message_id
+    )
+
+
+def aborted_batches(
+    headers: Sequence[BatchHeader], is_abort_marker: Sequence[bool], aborted: Iterable[AbortedTransaction]
+) -> list[bool]:
+    """Which batches hold data of aborted transactions, as a read_committed consumer decides it (Fetcher.java).
+
+    A producer's data is aborted from the listed first offset until its next abort marker; a marker without an open
+    entry is ignored, and so are commit markers.
+    """
+    waiting = sorted(aborted, key=lambda entry: entry.first_offset, reverse=True)
+    aborting: set[int] = set()
+    decided: list[bool] = []
+    for header, is_abort in zip(headers, is_abort_marker, strict=True):
+        while waiting and waiting[-1].first_offset <= header.last_offset:
+            aborting.add(waiting.pop().producer_id)
+        if is_abort:
+            aborting.discard(header.producer_id)
+        decided.append(header.is_transactional and not header.is_control and header.producer_id in aborting)
+    return decided
+
+
+def _bodies(view: memoryview, headers: Sequence[BatchHeader], max_bytes: int) -> list[Bytes]:
+    """What each batch decompresses to; the cap is for all of them together."""
+    bodies: list[Bytes] = []
+    for header in headers:
+        bodies.append(_body(view, header, max_bytes))
+        max_bytes -= len(bodies[-1])
+    return bodies
+
+
+def _body(view: memoryview, header: BatchHeader, max_bytes: int) -> Bytes:
+    data = view[header.position + HEADER_BYTES : header.position + header.size_bytes]
+    if not header.records:
+        return np.empty(0, dtype=np.uint8)
+    try:
+        return decompress(header.codec, data, max_bytes)
+    except CodecError as exc:
+        raise CorruptBatchError(f"the batch at offset {header.base_offset}: {exc}") from exc
+
+
+def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:
+    """A control record's key is version and type, 16 bits each; type 0 aborts, 1 commits."""
+    if not header.is_control or not len(body):
+        return False
+    data = body[:64].tobytes()
+    _, at = varint(data, 0)  # length
+    _, at = varint(data, at + 1)  # one byte of attributes, then the timestamp's delta
+    _, at = varint(data, at)  # the offset's delta
+    key_bytes, at = varint(data, at)
+    if key_bytes < 4 or at + 4 > len(data):
+        raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type")
+    return int.from_bytes(data[at + 2 : at + 4], "big") == _ABORT
+
+
+def _columns(
+    headers: Sequence[BatchHeader], is_aborted: Flags, buffer: Bytes, fields: RecordFields, message_id: MessageId
+) -> Records:
+    counts = [header.records for header in headers]
+
+    def each(values: Iterable[int | bool], dtype: type) -> NDArray:
+        """A batch's value at each of its records."""
+        return np.repeat(np.array(list(values), dtype=dtype), counts)
+
+    _check_deltas(fields, each((h.last_offset_delta for h in headers), np.int64))
+    is_control = each((h.is_control for h in headers), np.bool_)
+    ids = _ids(buffer, fields, message_id)
+    ids = Slices(ids.starts, np.where(is_control | (ids.lengths <= 0), -1, ids.lengths))
+    base_sequence = each((h.base_sequence for h in headers), np.int64)
+    return Records(
+        offset=each((h.base_offset for h in headers), np.int64) + fields.offset_delta,
+        timestamp_ms=np.where(
+            each((h.is_log_append_time for h in headers), np.bool_),
+            each((h.max_timestamp_ms for h in headers), np.int64),
+            each((h.base_timestamp_ms for h in headers), np.int64) + fields.timestamp_delta,
+        ),
+        producer_id=each((h.producer_id for h in headers), np.int64),
+        producer_epoch=each((h.producer_epoch for h in headers), np.int64),
+        sequence=np.where(base_sequence < 0, -1, (base_sequence + fields.offset_delta) & 0x7FFFFFFF),
+        leader_epoch=each((h.leader_epoch for h in headers), np.int64),
+        is_transactional=each((h.is_transactional for h in headers), np.bool_),
+        is_control=is_control,
+        is_aborted=np.repeat(is_aborted, counts),
+        has_id=ids.lengths > 0,
+        id_hash=_id_hashes(buffer, ids),
+        _buffer=buffer,
+        _ids=ids,
+    )
+
+
+def _check_deltas(fields: RecordFields, last_offset_delta: Ints) -> None:
+    if np.any((fields.offset_delta < 0) | (fields.offset_delta > last_offset_delta)):
+        raise CorruptBatchError("a record lies outside its batch's offsets")
+
+
+def _ids(buffer: Bytes, fields: RecordFields, message_id: MessageId) -> Slices:
+    if message_id.header is not None:
+        return header_values(buffer, fields, message_id.header)
+    return fields.key if message_id.key else fields.key_and_value
+
+
+def _id_hashes(buffer: Bytes, ids: Slices) -> Ints:
+    hashes = np.zeros(len(ids.lengths), dtype=np.int64)
+    rows = np.flatnonzero(ids.lengths > 0)
+    hashes[rows] = xxhash64_slices(buffer, ids.starts[rows], ids.lengths[rows])
+    return hashes

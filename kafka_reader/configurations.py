@@ -1,0 +1,65 @@
+"""Topic configurations, by confluent-kafka: what a topic's promises rest on. Needs DESCRIBE_CONFIGS on the topic."""
+
+from collections.abc import Iterable
+from concurrent.futures import Future
+from typing import Any
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient, ConfigResource
+
+from guarantees.unknown import Unknown
+from kafka_reader.connection import CLIENT_ID
+from kafka_reader.errors import unknown_because
+from kafka_reader.security import librdkafka_options
+from settings import Security
+
+MIN_INSYNC_REPLICAS = "min.insync.replicas"
+NAMES = (
+    MIN_INSYNC_REPLICAS,
+    "unclean.leader.election.enable",
+    "cleanup.policy",
+    "retention.ms",
+    "retention.bytes",
+    "message.timestamp.type",
+)
+
+# Per request: librdkafka keeps a Python object for each of about 35 entries of every topic.
+TOPICS_AT_ONCE = 500
+
+
+class Configurations:
+    """Reads topic configurations of one cluster; asked rarely, so it keeps a client of its own."""
+
+    def __init__(self, bootstrap_servers: str, security: Security) -> None:
+        # log_level 0: an unreachable broker is reported by the round, not by the library on the terminal.
+        options = {"bootstrap.servers": bootstrap_servers, "client.id": CLIENT_ID, "log_level": 0}
+        self._admin = AdminClient(options | librdkafka_options(security))
+
+    def fetch(self, topics: Iterable[str], timeout_s: float) -> dict[str, dict[str, str] | Unknown]:
+        """Of every topic the configurations in NAMES, or why they are unknown."""
+        names = sorted(topics)
+        found: dict[str, dict[str, str] | Unknown] = {}
+        for start in range(0, len(names), TOPICS_AT_ONCE):
+            resources = [
+                ConfigResource(ConfigResource.Type.TOPIC, name) for name in names[start : start + TOPICS_AT_ONCE]
+            ]
+            answers = self._admin.describe_configs(resources, request_timeout=timeout_s) if resources else {}
+            found |= {resource.name: _entries(answer) for resource, answer in answers.items()}
+        return found
+
+
+def _entries(answer: "Future[dict[str, Any]]") -> dict[str, str] | Unknown:
+    try:
+        return parse_entries(answer.result())
+    except KafkaException as exc:
+        return parse_error(exc.args[0].code(), exc.args[0].str())
+
+
+def parse_entries(entries: dict[str, Any]) -> dict[str, str]:
+    """Those of NAMES the broker gave."""
+    return {name: entries[name].value for name in NAMES if name in entries}
+
+
+def parse_error(code: int, text: str) -> Unknown:
+    """Codes below zero are librdkafka's own: nobody answered."""
+    return unknown_because(code) if code > 0 else Unknown(text)

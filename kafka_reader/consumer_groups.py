@@ -1,0 +1,78 @@
+"""ConsumerGroupDescribe: groups of the consumer protocol (KIP-848), which DescribeGroups calls Dead.
+
+kafka-python does not bundle the schema: it is Apache Kafka's own, in `schemas`.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+from kafka.protocol.api_message import ApiMessage
+
+from guarantees.observations import GroupState, Member
+from guarantees.places import TopicPartition
+from guarantees.unknown import Unknown
+from kafka_reader import schemas
+from kafka_reader.connection import Answer
+from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.groups import CONSUMER
+
+
+class ConsumerGroupDescribeRequest(ApiMessage, load_json=schemas):
+    pass
+
+
+class ConsumerGroupDescribeResponse(ApiMessage, load_json=schemas):
+    pass
+
+
+def describe_request(group_ids: Iterable[str]) -> ConsumerGroupDescribeRequest:
+    return ConsumerGroupDescribeRequest(group_ids=sorted(group_ids), include_authorized_operations=False)
+
+
+def parse_descriptions(
+    request: ConsumerGroupDescribeRequest, answer: Answer | CollectionError, broker: int
+) -> dict[str, GroupState | Unknown]:
+    """One entry per group asked about.
+
+    Error 29 for a whole group: one of its members' topics may not be described, and Kafka then shows nothing of it.
+    """
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(request.group_ids, unknown_after(answer))
+    given = {group.group_id: group for group in answer.response.groups}
+    return {group_id: _state(given.get(group_id), broker, answer.observed_at_ms) for group_id in request.group_ids}
+
+
+def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown:
+    if group is None:
+        return Unknown("the coordinator's answer does not name the group")
+    if group.error_code != 0:
+        return unknown_because(group.error_code)
+    return GroupState(
+        group_type=CONSUMER,
+        state=group.group_state,
+        coordinator=broker,
+        members=tuple(_member(member) for member in group.members),
+        group_epoch=group.group_epoch,
+        assignment_epoch=group.assignment_epoch,
+        observed_at_ms=observed_at_ms,
+    )
+
+
+def _member(member: Any) -> Member:
+    return Member(
+        member_id=member.member_id,
+        group_instance_id=member.instance_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        assignment=_partitions(member.assignment),
+        member_epoch=member.member_epoch,
+        target_assignment=_partitions(member.target_assignment),
+    )
+
+
+def _partitions(assignment: Any) -> frozenset[TopicPartition]:
+    return frozenset(
+        TopicPartition(topic.topic_name, partition)
+        for topic in assignment.topic_partitions
+        for partition in topic.partitions
+    )

@@ -1,0 +1,182 @@
+"""Fetch: the raw record batches of a closed range of offsets, read_committed, whole or with an error; never short.
+
+Topics are named by their id from Fetch v13 on (KIP-516, brokers 3.1 and later): a re-created topic is then an error.
+Older brokers are asked by name; there only the metadata tell a re-creation.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from kafka.protocol.consumer import FetchRequest
+
+from guarantees.places import TopicPartition
+from guarantees.unknown import Unknown
+from kafka_reader.batch_headers import CorruptBatchError, batch_headers
+from kafka_reader.batches import AbortedTransaction
+from kafka_reader.connection import Connections
+from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, error_word
+from kafka_reader.list_offsets import READ_COMMITTED
+from kafka_reader.metadata import fetch_topology
+
+OLDEST_VERSION = 12  # v12 by topic name; what the metadata request needs (topic ids) is as old
+_TIMEOUT_S = 10.0
+_MAX_WAIT_MS = 100  # the range ends below the stable offset: there is always something to return
+_ATTEMPTS = 5
+_PAUSE_S = 0.2
+
+_NONE, _OFFSET_OUT_OF_RANGE = 0, 1
+_ANOTHER_LEADER = frozenset({5, 6, 9, 74, 75})  # no leader, not the leader, no replica, older or newer epoch
+_ANOTHER_TOPIC = frozenset({3, 100, 103})  # unknown topic or partition, unknown or inconsistent topic id
+
+
+class OffsetsGoneError(CollectionError):
+    """The log start moved past the range, or the log was truncated below it."""
+
+
+class TopicGoneError(CollectionError):
+    """The topic with this id is no longer there: deleted, or re-created under the same name."""
+
+
+class NotStableError(CollectionError):
+    """The broker's last stable offset lies below the range's end: it was truncated, or an election is under way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A partition of a topic as it was when the range was planned; `topic_id` is Kafka's UUID as text."""
+
+    topic: str
+    topic_id: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One answer. The blob may start below the position asked for and pass the range's end: batches are whole."""
+
+    blob: bytes
+    aborted: tuple[AbortedTransaction, ...]
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    observed_at_ms: int
+
+
+def read_range(
+    connections: Connections, leader: int, part: Part, *, first_offset: int, next_offset: int, max_bytes: int
+) -> Iterator[Fetched]:
+    """Every batch with an offset in [first_offset, next_offset), in order, in answers of about `max_bytes`.
+
+    Ends only when the range is complete; else raises CollectionError (also for a batch that is damaged). A leader that
+    moved is followed.
+    """
+    position = first_offset
+    while position < next_offset:
+        answer, leader = _fetch_from_leader(connections, leader, part, position, max_bytes)
+        fetched = parse_fetched(answer, part, position, next_offset)
+        yield fetched
+        position = _next_position(fetched.blob, part, position)
+
+
+def fetch_request(part: Part, position: int, max_bytes: int) -> FetchRequest:
+    """For one partition, isolation level 1: the answer ends at the stable offset and names the aborted transactions."""
+    topic = FetchRequest.FetchTopic
+    return FetchRequest(
+        replica_id=-1,
+        max_wait_ms=_MAX_WAIT_MS,
+        min_bytes=1,
+        max_bytes=max_bytes,
+        isolation_level=READ_COMMITTED,
+        session_id=0,
+        session_epoch=-1,
+        topics=[
+            topic(
+                topic=part.topic,
+                topic_id=UUID(part.topic_id),
+                partitions=[
+                    topic.FetchPartition(
+                        partition=part.partition,
+                        current_leader_epoch=-1,
+                        fetch_offset=position,
+                        last_fetched_epoch=-1,
+                        log_start_offset=-1,
+                        partition_max_bytes=max_bytes,
+                    )
+                ],
+            )
+        ],
+        forgotten_topics_data=[],
+        rack_id="",
+        min_version=OLDEST_VERSION,
+    )
+
+
+def parse_fetched(answer: Any, part: Part, position: int, next_offset: int) -> Fetched:
+    """The partition's data, or the CollectionError that says why there is none."""
+    if answer.error_code == _OFFSET_OUT_OF_RANGE:
+        raise OffsetsGoneError(f"{part}: offset {position} is not stored: purged, or cut off by a truncation")
+    if answer.error_code in _ANOTHER_TOPIC:
+        raise TopicGoneError(f"{part}: topic id {part.topic_id} is gone ({error_word(answer.error_code)})")
+    if answer.error_code != _NONE:
+        raise RequestRefusedError(f"{part}: Fetch", error_word(answer.error_code))
+    if answer.last_stable_offset < next_offset:
+        raise NotStableError(
+            f"{part}: the stable offset is {answer.last_stable_offset} (high watermark {answer.high_watermark}), "
+            f"below the range's end {next_offset}"
+        )
+    return Fetched(
+        blob=bytes(answer.records or b""),
+        aborted=tuple(AbortedTransaction(a.producer_id, a.first_offset) for a in answer.aborted_transactions or ()),
+        high_watermark=answer.high_watermark,
+        last_stable_offset=answer.last_stable_offset,
+        log_start_offset=answer.log_start_offset,
+        observed_at_ms=time.time_ns() // 1_000_000,
+    )
+
+
+def _next_position(blob: bytes, part: Part, position: int) -> int:
+    """Behind the last whole batch. An answer without one would never end the range: brokers send at least one."""
+    try:
+        headers = batch_headers(blob)
+    except CorruptBatchError as exc:
+        raise CollectionError(f"{part}: {exc}") from exc
+    if not headers or headers[-1].next_offset <= position:
+        raise CollectionError(f"{part}: no whole batch in the answer for offset {position}, below the stable offset")
+    return headers[-1].next_offset
+
+
+def _fetch_from_leader(
+    connections: Connections, leader: int, part: Part, position: int, max_bytes: int
+) -> tuple[Any, int]:
+    """The leader's answer, and who the leader is by now."""
+    request = fetch_request(part, position, max_bytes)
+    for _ in range(_ATTEMPTS):
+        answer = _partition_answer(connections.send(leader, request, timeout_s=_TIMEOUT_S), part)
+        if answer.error_code not in _ANOTHER_LEADER:
+            return answer, leader
+        time.sleep(_PAUSE_S)
+        leader = _leader_now(connections, part)
+    raise BrokerUnavailableError(f"{part}: the leader keeps moving ({error_word(answer.error_code)})")
+
+
+def _partition_answer(response: Any, part: Part) -> Any:
+    if response.error_code != _NONE:
+        raise RequestRefusedError(f"{part}: Fetch", error_word(response.error_code))
+    for topic in response.responses:
+        for answer in topic.partitions:
+            if answer.partition_index == part.partition:
+                return answer
+    raise CollectionError(f"{part}: the broker's answer does not name the partition")
+
+
+def _leader_now(connections: Connections, part: Part) -> int:
+    leader = fetch_topology(connections).leader(TopicPartition(part.topic, part.partition))
+    if isinstance(leader, Unknown):
+        raise BrokerUnavailableError(f"{part}: {leader.reason}")
+    return leader

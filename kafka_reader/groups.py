@@ -1,0 +1,104 @@
+"""ListGroups and DescribeGroups: which groups a broker coordinates, and who is in the classic ones."""
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer import ConsumerProtocolAssignment, ConsumerProtocolType
+
+from guarantees.observations import GroupState, Member
+from guarantees.places import TopicPartition
+from guarantees.unknown import Unknown
+from kafka_reader.connection import Answer, Connections
+from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+
+CLASSIC = "classic"
+CONSUMER = "consumer"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedGroup:
+    """A group as its coordinator lists it. Types are Kafka's: classic, consumer, share, streams."""
+
+    group_id: str
+    group_type: str
+    protocol_type: str
+    state: str
+    coordinator: int
+
+
+def list_request() -> ListGroupsRequest:
+    """Every state and every type; v4 gives the state (KIP-518)."""
+    return ListGroupsRequest(states_filter=[], types_filter=[], min_version=4)
+
+
+def fetch_groups(connections: Connections, brokers: Iterable[int]) -> dict[int, list[ListedGroup] | Unknown]:
+    """Ask every broker for the groups it coordinates: no FindCoordinator needed.
+
+    Groups the principal may not describe are left out without a word, and so are all groups of a broker that is down.
+    """
+    answers = connections.send_all({broker: list_request() for broker in brokers})
+    return {broker: parse_groups(answer, broker) for broker, answer in answers.items()}
+
+
+def parse_groups(answer: Answer | CollectionError, broker: int) -> list[ListedGroup] | Unknown:
+    if isinstance(answer, CollectionError):
+        return unknown_after(answer)
+    if answer.response.error_code != 0:
+        return unknown_because(answer.response.error_code)
+    return [
+        # Before v5 (Kafka 3.8) no type is given and, previews aside, there is only one.
+        ListedGroup(group.group_id, group.group_type.lower() or CLASSIC, group.protocol_type, group.group_state, broker)
+        for group in answer.response.groups
+    ]
+
+
+def describe_request(group_ids: Iterable[str]) -> DescribeGroupsRequest:
+    """v4 gives the group instance id. For groups of another type the answer is Dead or error 69."""
+    return DescribeGroupsRequest(groups=sorted(group_ids), include_authorized_operations=False, min_version=4)
+
+
+def parse_descriptions(
+    request: DescribeGroupsRequest, answer: Answer | CollectionError, broker: int
+) -> dict[str, GroupState | Unknown]:
+    """One entry per group asked about."""
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(request.groups, unknown_after(answer))
+    given = {group.group_id: group for group in answer.response.groups}
+    return {group_id: _state(given.get(group_id), broker, answer.observed_at_ms) for group_id in request.groups}
+
+
+def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown:
+    if group is None:
+        return Unknown("the coordinator's answer does not name the group")
+    if group.error_code != 0:
+        return unknown_because(group.error_code)
+    try:
+        members = tuple(_member(member, group.protocol_type) for member in group.members)
+    except (struct.error, ValueError, IndexError):
+        return Unknown("a member's assignment cannot be decoded")
+    return GroupState(CLASSIC, group.group_state, broker, members, None, None, observed_at_ms)
+
+
+def _member(member: Any, protocol_type: str) -> Member:
+    return Member(
+        member_id=member.member_id,
+        group_instance_id=member.group_instance_id,
+        client_id=member.client_id,
+        host=member.client_host,
+        assignment=_assignment(member.member_assignment) if protocol_type == ConsumerProtocolType else frozenset(),
+    )
+
+
+def _assignment(assigned: bytes) -> frozenset[TopicPartition]:
+    """Bytes the group's leader wrote; none while the group rebalances."""
+    if not assigned:
+        return frozenset()
+    decoded = ConsumerProtocolAssignment.decode(assigned)
+    return frozenset(
+        TopicPartition(topic.topic, partition)
+        for topic in decoded.assigned_partitions
+        for partition in topic.partitions
+    )

@@ -1,0 +1,180 @@
+"""The records inside a batch, many at a time: where each begins, and its fields, parsed in lock step with numpy.
+
+Every length is checked against the record's own end before it is used, so hostile bytes give CorruptBatchError and
+never a read beyond the buffer. Layout of a record: DefaultRecord of Apache Kafka (KIP-98).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_reader.batch_headers import CorruptBatchError
+
+PADDING_BYTES = 16  # zero bytes that must follow the records in the buffer: a varint may be read past its record's end
+MIN_RECORD_BYTES = 7  # a length, attributes, two deltas, two lengths and a header count
+_MAX_VARINT_BYTES = 10
+_MAX_HEADERS = 10_000
+_WORTH_LOCK_STEP = 48  # records parsed per numpy step below which the plain loop is faster
+
+Bytes = NDArray[np.uint8]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Where a field of each record lies in the buffer; length −1: null."""
+
+    starts: Ints
+    lengths: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFields:
+    """One entry per record, in offset order. `key_at` and `headers_at` are where those parts begin."""
+
+    timestamp_delta: Ints
+    offset_delta: Ints
+    key_at: Ints
+    key: Slices
+    value: Slices
+    headers_at: Ints
+    ends: Ints
+
+    @property
+    def key_and_value(self) -> Slices:
+        """Both with their length prefixes, so that no two pairs look alike; null where both are null."""
+        is_null = (self.key.lengths < 0) & (self.value.lengths < 0)
+        return Slices(self.key_at, np.where(is_null, -1, self.headers_at - self.key_at))
+
+
+def record_bounds(buffer: Bytes, batch_starts: Ints, batch_ends: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Where each record's body starts and ends; the records must fill their batch exactly."""
+    if np.any(counts * MIN_RECORD_BYTES > batch_ends - batch_starts):
+        raise CorruptBatchError("a batch announces more records than its bytes can hold")
+    total, longest = int(counts.sum()), int(counts.max(initial=0))
+    walk = _walk_together if total >= _WORTH_LOCK_STEP * longest else _walk_each
+    starts, ends, reached = walk(buffer, batch_starts, batch_ends, counts)
+    if np.any(reached != batch_ends):
+        raise CorruptBatchError("the records of a batch do not fill it")
+    return starts, ends
+
+
+def parse_fields(buffer: Bytes, starts: Ints, ends: Ints) -> RecordFields:
+    """The fixed fields of each record; headers are left where they are."""
+    timestamp_delta, at = _varints(buffer, starts + 1)  # one byte of attributes, unused
+    offset_delta, at = _varints(buffer, at)
+    _require(at <= ends, "a record's deltas pass its end")
+    key, value_at = _slices(buffer, at, ends, "key")
+    value, headers_at = _slices(buffer, value_at, ends, "value")
+    return RecordFields(timestamp_delta, offset_delta, at, key, value, headers_at, ends)
+
+
+def header_values(buffer: Bytes, fields: RecordFields, name: str) -> Slices:
+    """The value of the last header of that name in each record, as Kafka's `lastHeader`; null where there is none."""
+    wanted = np.frombuffer(name.encode(), dtype=np.uint8)
+    found = Slices(np.zeros_like(fields.ends), np.full_like(fields.ends, -1))
+    counts, at = _varints(buffer, fields.headers_at)
+    _require((counts >= 0) & (2 * counts <= fields.ends - at), "a record announces more headers than it can hold")
+    _require(counts <= _MAX_HEADERS, f"a record has more than {_MAX_HEADERS} headers")
+    rows = np.flatnonzero(counts > 0)
+    for number in range(int(counts.max(initial=0))):
+        rows = rows[counts[rows] > number]
+        names, after = _slices(buffer, at[rows], fields.ends[rows], "header name")
+        values, after = _slices(buffer, after, fields.ends[rows], "header value")
+        same = _equal(buffer, names, wanted)
+        found.starts[rows[same]], found.lengths[rows[same]] = values.starts[same], values.lengths[same]
+        at[rows] = after
+    _require(at == fields.ends, "the headers of a record do not fill it")
+    return found
+
+
+def _walk_together(buffer: Bytes, batch_starts: Ints, batch_ends: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Record number i of all batches at once."""
+    first_record = np.cumsum(counts) - counts
+    starts, ends = np.empty(counts.sum(), dtype=np.int64), np.empty(counts.sum(), dtype=np.int64)
+    at = batch_starts.copy()
+    rows = np.arange(len(counts))
+    for number in range(int(counts.max(initial=0))):
+        rows = rows[counts[rows] > number]
+        lengths, after = _varints(buffer, at[rows])
+        _require(
+            (lengths >= MIN_RECORD_BYTES - 1) & (lengths <= batch_ends[rows] - after), "a record ends beyond its batch"
+        )
+        starts[first_record[rows] + number] = after
+        ends[first_record[rows] + number] = at[rows] = after + lengths
+    return starts, ends, at
+
+
+def _walk_each(buffer: Bytes, batch_starts: Ints, batch_ends: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
+    """Batch after batch, record after record."""
+    data = buffer.tobytes()
+    starts: list[int] = []
+    ends: list[int] = []
+    reached: list[int] = []
+    for start, end, count in zip(batch_starts.tolist(), batch_ends.tolist(), counts.tolist(), strict=True):
+        at = start
+        for _ in range(count):
+            length, at = varint(data, at)
+            if not MIN_RECORD_BYTES - 1 <= length <= end - at:
+                raise CorruptBatchError("a record ends beyond its batch")
+            starts.append(at)
+            at += length
+            ends.append(at)
+        reached.append(at)
+    return (
+        np.array(starts, dtype=np.int64),
+        np.array(ends, dtype=np.int64),
+        np.array(reached, dtype=np.int64),
+    )
+
+
+def varint(data: bytes, at: int) -> tuple[int, int]:
+    """One zigzag varint and the position after it."""
+    value = shift = 0
+    while True:
+        if at >= len(data) or shift >= 7 * _MAX_VARINT_BYTES:
+            raise CorruptBatchError("a varint does not end")
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), at
+        shift += 7
+
+
+def _varints(buffer: Bytes, at: Ints) -> tuple[Ints, Ints]:
+    """The zigzag varint at each position, and the position after it."""
+    byte = buffer[at].astype(np.uint64)
+    value, after = byte & np.uint64(0x7F), at + 1
+    rows = np.flatnonzero(byte >= 0x80)
+    for shift in range(7, 7 * _MAX_VARINT_BYTES, 7):
+        if not len(rows):
+            break
+        byte = buffer[after[rows]].astype(np.uint64)
+        value[rows] |= (byte & np.uint64(0x7F)) << np.uint64(shift)
+        after[rows] += 1
+        rows = rows[byte >= 0x80]
+    if len(rows):
+        raise CorruptBatchError("a varint does not end")
+    return (value >> np.uint64(1)).view(np.int64) ^ -(value & np.uint64(1)).view(np.int64), after
+
+
+def _slices(buffer: Bytes, at: Ints, ends: Ints, what: str) -> tuple[Slices, Ints]:
+    """The length-prefixed field at each position, and the position after it."""
+    lengths, starts = _varints(buffer, at)
+    _require((lengths >= -1) & (np.maximum(lengths, 0) <= ends - starts), f"a {what} passes the end of its record")
+    return Slices(starts, lengths), starts + np.maximum(lengths, 0)
+
+
+def _equal(buffer: Bytes, slices: Slices, wanted: Bytes) -> NDArray[np.bool_]:
+    same = slices.lengths == len(wanted)
+    rows = np.flatnonzero(same)
+    found = buffer[slices.starts[rows, np.newaxis] + np.arange(len(wanted))]
+    same[rows] = (found == wanted).all(axis=1)
+    return same
+
+
+def _require(holds: NDArray[np.bool_], otherwise: str) -> None:
+    if not holds.all():
+        raise CorruptBatchError(otherwise)

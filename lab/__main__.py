@@ -1,0 +1,99 @@
+"""`python -m lab COMMAND`: the lab's own door."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from lab.check import check
+from lab.cluster import Cluster
+from lab.demo import show
+from lab.errors import LabError
+from lab.faults.catalogue import FAULTS
+from lab.injected import load_injected
+from lab.paths import LabPaths
+from lab.pipelines import Lab
+from lab.running import discard, find_directory, new_directory, registered, request_fault, serve_requests
+from lab.self_check import self_check
+from lab.story import tell
+
+
+def main() -> int:
+    """Run one command; 0 is success, 1 a story told wrongly, 2 one sentence about what is missing."""
+    arguments = parser().parse_args()
+    commands: Mapping[str, Callable[[argparse.Namespace], int]] = {
+        "cluster": cluster_command,
+        "story": story_command,
+        "inject": inject_command,
+        "demo": demo_command,
+    }
+    # Ending the lab politely and with Ctrl-C is the same.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        return commands[arguments.command](arguments)
+    except LabError as exc:
+        print(f"lab: {exc}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped.")
+        return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True)
+    commands.add_parser("cluster", help="a Kafka cluster with the workload, until Ctrl-C")
+    story = commands.add_parser("story", help="cluster, workload and all four faults, once")
+    story.add_argument(
+        "--check", action="store_true", help="with Tidemark watching: compare its findings with the truth"
+    )
+    commands.add_parser("demo", help="cluster, workload, Tidemark with its page, and the faults, until Ctrl-C")
+    inject = commands.add_parser("inject", help="a fault in the lab that runs")
+    inject.add_argument("fault", choices=sorted(FAULTS))
+    inject.add_argument("--lab", type=Path, help="directory of the lab (default: the one that runs)")
+    return top
+
+
+def cluster_command(_arguments: argparse.Namespace) -> NoReturn:
+    """Something to watch, and to hurt with `python -m lab inject`."""
+    directory = new_directory()
+    try:
+        with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
+            print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(sorted(FAULTS))}}}")
+            print(f"Bootstrap: {cluster.bootstrap}   (Ctrl-C stops everything)", flush=True)
+            serve_requests(lab)
+    finally:
+        discard(directory)
+
+
+def story_command(arguments: argparse.Namespace) -> int:
+    """Without --check the lab checks only itself: does the cluster hold what it believes it injected?"""
+    if arguments.check:
+        return check()
+    directory = new_directory()
+    with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
+        tell(lab)
+        disagreements = self_check(cluster.bootstrap, load_injected(lab.paths.injected))
+    if disagreements:
+        print(*disagreements, f"The ground truth is kept in {directory}", sep="\n")
+        return 1
+    print("The cluster holds exactly what was injected.")
+    discard(directory)
+    return 0
+
+
+def inject_command(arguments: argparse.Namespace) -> int:
+    paths = LabPaths(arguments.lab or find_directory())
+    request_fault(paths, arguments.fault)
+    print(f"{arguments.fault}: done; what is true because of it stands in {paths.injected}")
+    return 0
+
+
+def demo_command(_arguments: argparse.Namespace) -> NoReturn:
+    show()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

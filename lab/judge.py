@@ -1,0 +1,219 @@
+"""Compare what a monitor found with what was injected: found, missed, miscounted, or claimed without a reason. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from guarantees.findings import Kind
+from lab.injected import Demand, Expected, Injected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """One finding of a monitor. What it does not count or bound is None.
+
+    `first_offset` and `last_offset` (inclusive) are those of the records concerned, where the finding names them;
+    `first_seen_ms` is when the finding was in the store. `title` is for people.
+    """
+
+    kind: Kind
+    topic: str
+    partition: int | None
+    group_id: str | None
+    lower: int | None
+    estimate: int | None
+    upper: int | None
+    first_offset: int | None
+    last_offset: int | None
+    first_seen_ms: int
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of one fault's findings of one kind on one topic, over all partitions.
+
+    `injected` is None where nothing is counted. `visible_after_s` runs from the evidence to the last partition's
+    finding. `complaints` are empty when the monitor was right.
+    """
+
+    fault: str
+    kind: Kind
+    topic: str
+    injected: int | None
+    partitions: int
+    partitions_found: int
+    estimate: int | None
+    lower: int | None
+    upper: int | None
+    visible_after_s: float | None
+    complaints: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The rows, and the findings nothing injected explains."""
+
+    rows: tuple[Row, ...]
+    false_findings: tuple[Found, ...]
+
+    @property
+    def is_right(self) -> bool:
+        """Everything was found with the right counts, and nothing else was claimed: exit code 0."""
+        return bool(self.rows) and not self.false_findings and not any(row.complaints for row in self.rows)
+
+
+def judge(injected: Sequence[Injected], found: Iterable[Found]) -> Verdict:
+    """Give each finding to the expectation it fits; what fits none is false."""
+    expected = [(fault.fault, each) for fault in injected for each in fault.expected]
+    answers: dict[int, list[Found]] = {number: [] for number in range(len(expected))}
+    false_findings: list[Found] = []
+    for finding in found:
+        number = next((number for number, (_, each) in enumerate(expected) if explains(each, finding)), None)
+        (false_findings if number is None else answers[number]).append(finding)
+    rows = _rows([(fault, each, answers[number]) for number, (fault, each) in enumerate(expected)])
+    return Verdict(tuple(rows), tuple(false_findings))
+
+
+def explains(expected: Expected, finding: Found) -> bool:
+    """Same kind and place, and the same records where both say which."""
+    place = (expected.kind, expected.topic, expected.partition)
+    return (
+        place == (finding.kind, finding.topic, finding.partition)
+        and _same_group(expected, finding)
+        and (_overlaps(expected, finding))
+    )
+
+
+def _same_group(expected: Expected, finding: Found) -> bool:
+    """Duplicates are the topic's; a monitor may still name the pipeline's group."""
+    return expected.group_id is None or expected.group_id == finding.group_id
+
+
+def _overlaps(expected: Expected, finding: Found) -> bool:
+    if expected.first_offset is None or expected.last_offset is None:
+        return True
+    if finding.first_offset is None or finding.last_offset is None:
+        return True
+    return finding.first_offset <= expected.last_offset and expected.first_offset <= finding.last_offset
+
+
+Answered = tuple[str, Expected, Sequence[Found]]
+
+
+def _rows(answered: Sequence[Answered]) -> Iterable[Row]:
+    by_row: dict[tuple[str, Kind, str], list[Answered]] = {}
+    for fault, each, findings in answered:
+        by_row.setdefault((fault, each.kind, each.topic), []).append((fault, each, findings))
+    # What a monitor may say and did not is no row.
+    return [_row(*key, group) for key, group in by_row.items() if _is_shown(group)]
+
+
+def _is_shown(group: Sequence[Answered]) -> bool:
+    return any(findings or each.demand is not Demand.NONE for _, each, findings in group)
+
+
+def _row(fault: str, kind: Kind, topic: str, group: Sequence[Answered]) -> Row:
+    findings = [finding for _, _, those in group for finding in those]
+    counts = [each.count for _, each, _ in group if each.count is not None]
+    delays = [finding.first_seen_ms - each.evidence_at_ms for _, each, those in group for finding in those]
+    return Row(
+        fault=fault,
+        kind=kind,
+        topic=topic,
+        injected=sum(counts) if counts else None,
+        partitions=len(group),
+        partitions_found=sum(bool(those) for _, _, those in group),
+        estimate=_sum(finding.estimate for finding in findings),
+        lower=_sum(finding.lower for finding in findings),
+        upper=_sum(finding.upper for finding in findings),
+        visible_after_s=max(delays) / 1000 if delays else None,
+        complaints=(*_missed(group), *(complaint for each in group for complaint in _miscounted(each))),
+    )
+
+
+def _missed(group: Sequence[Answered]) -> Iterable[str]:
+    """What had to be said and was not."""
+    silent = [each for _, each, findings in group if not findings]
+    if any(each.demand is Demand.ANY for each in silent) and len(silent) == len(group):
+        yield f"missed on all of {_named(silent)}"
+    required = [each for each in silent if each.demand is Demand.EACH]
+    if required:
+        yield f"missed on {_named(required)}"
+
+
+def _miscounted(answered: Answered) -> Iterable[str]:
+    """The true count must lie within what the partition's findings claim together, and equal their estimate."""
+    _, expected, findings = answered
+    if expected.count is None or not findings:
+        return
+    claimed = Claim.of(findings)
+    if not claimed.holds(expected.count):
+        yield f"{expected.topic}-{expected.partition}: {expected.count} injected, claimed {claimed.text()}"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """How many the findings of one partition say it is, together."""
+
+    lower: int
+    estimate: int | None
+    upper: int | None
+
+    @staticmethod
+    def of(findings: Sequence[Found]) -> "Claim":
+        return Claim(
+            lower=sum(finding.lower or 0 for finding in findings),
+            estimate=_sum(finding.estimate for finding in findings),
+            upper=None if any(finding.upper is None for finding in findings) else _sum(f.upper for f in findings),
+        )
+
+    def holds(self, count: int) -> bool:
+        """The claim is true of this count; an estimate from all records must hit it."""
+        is_within = self.lower <= count and (self.upper is None or count <= self.upper)
+        return is_within and (self.estimate is None or self.estimate == count)
+
+    def text(self) -> str:
+        return f"{'' if self.estimate is None else f'{self.estimate} '}[{self.lower}, {self.upper}]"
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known else None
+
+
+def _named(expected: Sequence[Expected]) -> str:
+    return ", ".join(f"{each.topic}-{each.partition}" for each in expected)
+
+
+def table(verdict: Verdict, notes: Mapping[Kind, str]) -> str:
+    """The verdict as text: a line for each row, then what is false. `notes` say what a kind's delay includes."""
+    header = ("fault", "finding", "topic", "injected", "found", "interval", "partitions", "visible after", "")
+    lines = [header, *(_cells(row, notes.get(row.kind, "")) for row in verdict.rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
+    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    text.insert(1, "─" * max(len(line) for line in text))
+    text += [f"  {row.fault}, {row.kind}: {complaint}" for row in verdict.rows for complaint in row.complaints]
+    text += [
+        f"  false: {finding.kind} on {finding.topic}-{finding.partition}: {finding.title}"
+        for finding in verdict.false_findings
+    ]
+    return "\n".join(text)
+
+
+def _cells(row: Row, note: str) -> tuple[str, ...]:
+    right = "wrong" if row.complaints else "right"
+    return (
+        row.fault,
+        str(row.kind),
+        row.topic,
+        _shown(row.injected),
+        _shown(row.estimate),
+        "–" if row.lower is None and row.upper is None else f"[{_shown(row.lower)}, {_shown(row.upper)}]",
+        f"{row.partitions_found} of {row.partitions}",
+        "–" if row.visible_after_s is None else f"{row.visible_after_s:.1f} s{note}",
+        right,
+    )
+
+
+def _shown(number: int | None) -> str:
+    return "–" if number is None else f"{number:,}"

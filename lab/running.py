@@ -1,0 +1,86 @@
+"""A lab that runs, as other processes find it and ask it for faults: files in its directory."""
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+from lab.errors import LabError
+from lab.faults.catalogue import FAULTS
+from lab.paths import LabPaths
+from lab.pipelines import Lab
+from lab.story import run_fault
+
+PREFIX = "tidemark-lab-"
+# The slowest fault waits for a transaction timeout of a minute.
+_DONE_WITHIN_S = 180.0
+
+
+def new_directory() -> Path:
+    """A folder in which `find_directory` looks; give it back with `discard`."""
+    return Path(tempfile.mkdtemp(prefix=PREFIX))
+
+
+def discard(directory: Path) -> None:
+    """Remove what nobody needs any more."""
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+@contextmanager
+def registered(lab: Lab) -> Iterator[None]:
+    """Say where the lab is while it runs."""
+    entry = lab.paths.running
+    entry.write_text(json.dumps({"pid": os.getpid(), "bootstrap": lab.bootstrap}))
+    try:
+        yield
+    finally:
+        entry.unlink(missing_ok=True)
+
+
+def find_directory() -> Path:
+    """The directory of the one lab that runs on this machine."""
+    running = [path.parent for path in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/lab.json") if is_alive(path)]
+    if len(running) == 1:
+        return running[0]
+    if not running:
+        raise LabError("No lab is running: start one with `make demo` or `python -m lab cluster`.")
+    raise LabError(f"Several labs are running: choose one with --lab, out of {', '.join(map(str, running))}.")
+
+
+def is_alive(entry: Path) -> bool:
+    """The process that wrote the entry still runs."""
+    try:
+        os.kill(json.loads(entry.read_text())["pid"], 0)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def serve_requests(lab: Lab) -> NoReturn:
+    """Inject the faults others ask for, one after the other, until interrupted."""
+    while True:
+        for request in sorted(lab.paths.requests.glob("*.request")):
+            name = request.read_text()
+            request.unlink()
+            run_fault(lab, FAULTS[name])
+            request.with_suffix(".done").touch()
+        time.sleep(0.2)
+
+
+def request_fault(paths: LabPaths, name: str) -> None:
+    """Ask a running lab for a fault, and wait until its workload is healthy again."""
+    request = paths.requests / f"{time.time_ns()}.request"
+    partial = request.with_suffix(".partial")
+    partial.write_text(name)
+    partial.replace(request)
+    deadline = time.monotonic() + _DONE_WITHIN_S
+    while not request.with_suffix(".done").exists():
+        if time.monotonic() > deadline or not is_alive(paths.running):
+            raise LabError(f"The lab in {paths.directory} did not finish {name}: see what it printed.")
+        time.sleep(0.2)
+    request.with_suffix(".done").unlink()

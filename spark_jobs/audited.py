@@ -1,0 +1,50 @@
+"""Which topics are read record by record: the sources and sinks of the pipelines in the settings."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from settings import MessageId, PipelineSettings, SettingsError
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedTopic:
+    """How one topic is sampled. Pipelines that share it share its ids; the finest rate and longest horizon count."""
+
+    cluster: str
+    topic: str
+    message_id: MessageId
+    rate: float
+    horizon_s: float
+    store_ids: bool
+
+
+def audited_topics(pipelines: Iterable[PipelineSettings]) -> tuple[AuditedTopic, ...]:
+    """One entry per cluster and topic. Raises SettingsError where two pipelines see different ids in one topic."""
+    found: dict[tuple[str, str], AuditedTopic] = {}
+    for pipeline in pipelines:
+        for topic in filter(None, (pipeline.source, pipeline.sink)):
+            key = pipeline.cluster, topic
+            found[key] = _joined(found.get(key), _as_audited(pipeline, topic), pipeline.name)
+    return tuple(found.values())
+
+
+def _as_audited(pipeline: PipelineSettings, topic: str) -> AuditedTopic:
+    return AuditedTopic(pipeline.cluster, topic, pipeline.id, pipeline.rate, pipeline.horizon_s, pipeline.store_ids)
+
+
+def _joined(known: AuditedTopic | None, added: AuditedTopic, pipeline: str) -> AuditedTopic:
+    if known is None:
+        return added
+    if known.message_id != added.message_id:
+        raise SettingsError(
+            f"pipelines.{pipeline}.id: another pipeline reads the ids of topic {added.topic!r} differently; "
+            "a topic's records have one id"
+        )
+    return AuditedTopic(
+        cluster=known.cluster,
+        topic=known.topic,
+        message_id=known.message_id,
+        rate=max(known.rate, added.rate),
+        horizon_s=max(known.horizon_s, added.horizon_s),
+        store_ids=known.store_ids and added.store_ids,
+    )

@@ -1,0 +1,72 @@
+"""Job: extra copies among the ids of newly read ranges, compared with the samples of the topic's horizon."""
+
+import json
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sf
+
+from spark_jobs.ranges import OffsetRange
+from spark_jobs.statistics import ExtraCopies, extra_copies
+from spark_jobs.transforms import duplicates as transforms
+from store.rows import Row
+
+
+def duplicate_rows(
+    earlier: DataFrame, new: DataFrame, *, ranges: Iterable[OffsetRange], rates: Mapping[str, float]
+) -> list[dict[str, object]]:
+    """Rows of the table `duplicates`, without run and horizon; `rates` is by topic id. Runs one Spark job."""
+    first_offsets = {(r.part.topic_id, r.part.partition): r.first_offset for r in ranges}
+    groups = transforms.duplicate_groups(transforms.extra_copies(earlier, new)).toArrow().to_pylist()
+    return [
+        duplicate_row(group, first_offsets[group["topic_id"], group["partition"]], rates[group["topic_id"]])
+        for group in groups
+    ]
+
+
+def within_horizon(since_ms: Mapping[str, int]) -> Column:
+    """Copies observed since a time that is the topic's own."""
+    condition = sf.lit(False)
+    for topic_id, at_ms in since_ms.items():
+        condition |= (sf.col("topic_id") == topic_id) & (sf.col("observed_at") >= sf.timestamp_millis(sf.lit(at_ms)))
+    return condition
+
+
+def duplicate_row(group: Mapping[str, Any], range_first_offset: int, rate: float) -> dict[str, object]:
+    """One group of extra copies with its interval."""
+    seen = ExtraCopies(group["sampled_extra_copies"], group["squares"], group["largest"])
+    interval = extra_copies(seen, rate)
+    return {
+        **{key: group[key] for key in transforms.GROUP_KEYS},
+        "first_offset": range_first_offset,
+        "sampled_extra_copies": seen.total,
+        "lower": interval.lower,
+        "estimate": interval.estimate,
+        "upper": interval.upper,
+        "sampling_rate": rate,
+        "first_copy_offset": group["first_copy_offset"],
+        "last_copy_offset": group["last_copy_offset"],
+        "examples": json.dumps([_example(example) for example in group["examples"]], sort_keys=True),
+    }
+
+
+def _example(example: Mapping[str, Any]) -> Row:
+    return {"message_id": example["message_id"], "first": _copy(example["first"]), "last": _copy(example["last"])}
+
+
+def _copy(copy: Mapping[str, Any]) -> Row:
+    """As guarantees.audits.StoredCopy; a record time no calendar can show gives way to when the copy was read."""
+    return {
+        "partition": copy["partition"],
+        "offset": copy["offset"],
+        "producer_id": copy["producer_id"],
+        "producer_epoch": copy["producer_epoch"],
+        "sequence": copy["sequence"],
+        "timestamp_ms": _as_ms(copy["timestamp"] or copy["observed_at"]),
+    }
+
+
+def _as_ms(time: datetime) -> int:
+    return round(time.timestamp() * 1000)

@@ -1,0 +1,118 @@
+"""From offset ranges to id_samples: Spark reads the ranges, the driver keeps what each complete one sampled."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
+
+from spark_jobs.ranges import OffsetRange, Part
+from spark_jobs.schemas import ID_SAMPLES
+from spark_jobs.sources.accounts import Account
+from spark_jobs.sources.kafka_ranges import FORMAT, RangeRequest, options
+from store.log import SegmentLog
+from store.reading import Window, segments
+from store.segments import SegmentName, range_producer
+
+# Record times are the producer's word and may be anything; the store keeps those a calendar can show.
+_LAST_TIME_MS = 253_402_300_799_999  # the end of the year 9999
+
+
+@dataclass(frozen=True, slots=True)
+class RangeRead:
+    """What became of one range. `samples` are rows of id_samples; they mean nothing where the account has an error."""
+
+    request: RangeRequest
+    account: Account
+    samples: pa.Table
+
+    @property
+    def range(self) -> OffsetRange:
+        return self.request.range
+
+
+def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest]) -> list[RangeRead]:
+    """Read all ranges in one Spark job; one that failed says so in its account and stops no other."""
+    rows = spark.read.format(FORMAT).options(**options(requests)).load().toArrow()
+    is_account = pc.is_valid(rows["account"])
+    accounts = {row["range"]: Account(**row["account"]) for row in rows.filter(is_account).to_pylist()}
+    ids = rows.filter(pc.invert(is_account))
+    return [
+        RangeRead(request, accounts[number], _samples(ids.filter(pc.equal(ids["range"], number)), request, account))
+        for number, request in enumerate(requests)
+        for account in (accounts[number],)
+    ]
+
+
+def append_samples(log: SegmentLog, read: RangeRead) -> str | None:
+    """Commit the sampled ids of a complete range; the segment's name, None where no id was sampled."""
+    if read.account.error is not None:
+        raise ValueError(f"{read.range.part}: a range that was not read completely is not appended")
+    if not read.samples.num_rows:
+        return None
+    return log.append_range(
+        "id_samples",
+        read.samples,
+        topic_id_hex=UUID(read.range.part.topic_id).hex,
+        partition=read.range.part.partition,
+        first=read.range.first_offset,
+        last=read.range.next_offset - 1,
+        observed_at_ms=read.account.observed_at_ms,
+    )
+
+
+def sample_files(data_dir: Path, covered_to: Mapping[Part, int], window: Window | None) -> list[Path]:
+    """The segments of these partitions that may hold samples of the window, as far as their ranges are covered.
+
+    A segment beyond what is covered was left by a process that died before its ledger entry: its range is read again.
+    """
+    covered = {range_producer(UUID(part.topic_id).hex, part.partition): to for part, to in covered_to.items()}
+    found = []
+    for path in segments(data_dir, "id_samples", window):
+        name = SegmentName.parse(path.name)
+        if name is not None and name.last < covered.get(name.producer, 0):
+            found.append(path)
+    return found
+
+
+def overlapping(files: Iterable[Path], ranges: Mapping[Part, tuple[int, int]]) -> list[Path]:
+    """Those segments that hold offsets of a partition's range (first, next)."""
+    wanted = {range_producer(UUID(part.topic_id).hex, part.partition): ends for part, ends in ranges.items()}
+    names = [(path, SegmentName.parse(path.name)) for path in files]
+    return [
+        path
+        for path, name in names
+        if name is not None
+        and name.producer in wanted
+        and name.first < wanted[name.producer][1]
+        and name.last >= wanted[name.producer][0]
+    ]
+
+
+def as_frame(spark: SparkSession, files: Iterable[Path]) -> DataFrame:
+    """id_samples from exactly these files, read by Spark itself."""
+    paths = [str(path) for path in files]
+    return spark.read.schema(ID_SAMPLES).parquet(*paths) if paths else spark.createDataFrame([], ID_SAMPLES)
+
+
+def _samples(ids: pa.Table, request: RangeRequest, account: Account) -> pa.Table:
+    part = request.range.part
+    fixed = {
+        "cluster_id": pa.scalar(part.cluster_id),
+        "topic": pa.scalar(part.topic),
+        "topic_id": pa.scalar(part.topic_id),
+        "partition": pa.scalar(part.partition, pa.int32()),
+        "observed_at": pa.scalar(account.observed_at_ms, pa.timestamp("ms", tz="UTC")),
+    }
+    kept = ids.drop_columns(["range", "account", "timestamp_ms"])
+    for name, value in fixed.items():
+        kept = kept.append_column(name, pa.repeat(value, ids.num_rows))
+    return kept.append_column("timestamp", _record_times(ids["timestamp_ms"]))
+
+
+def _record_times(timestamp_ms: pa.ChunkedArray) -> pa.ChunkedArray:
+    is_time = pc.and_(pc.greater_equal(timestamp_ms, 0), pc.less_equal(timestamp_ms, _LAST_TIME_MS))
+    return pc.if_else(is_time, timestamp_ms, pa.scalar(None, pa.int64())).cast(pa.timestamp("ms", tz="UTC"))

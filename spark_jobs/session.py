@@ -1,0 +1,60 @@
+"""The one place that builds a Spark session."""
+
+import logging
+import os
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from settings import SparkSettings
+from spark_jobs.java import provide_java
+
+logger = logging.getLogger(__name__)
+
+# Executors import the sources by name: the folder that holds this package goes on their path.
+_CODE = Path(__file__).resolve().parents[1]
+
+_ALWAYS: Mapping[str, str] = {
+    "spark.app.name": "tidemark",
+    "spark.log.level": "ERROR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.executorEnv.PYTHONPATH": str(_CODE),
+    # Above 32 paths Spark would start a job only to list files it was given by name.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    # Segments are small: pack many of them into a task instead of counting each as 4 MB.
+    "spark.sql.files.openCostInBytes": "65536",
+}
+
+# On one machine: rounds are short, so start-up and latency count, not peak speed.
+_LOCAL: Mapping[str, str] = {
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
+}
+
+
+def spark_session(settings: SparkSettings) -> SparkSession:
+    """A session; the settings' `conf` has the last word. Raises NoJavaError."""
+    started_at = time.monotonic()
+    provide_java()
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # else workers run whatever python3 is on the PATH
+    builder = SparkSession.builder.master(settings.master)
+    for name, value in session_conf(settings).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    logger.info("Spark %s on %s is up after %.1f s", session.version, settings.master, time.monotonic() - started_at)
+    return session
+
+
+def session_conf(settings: SparkSettings) -> dict[str, str]:
+    """Tidemark's defaults, those for one machine where the master is local, then what the settings say."""
+    local = _LOCAL if settings.master.startswith("local") else {}
+    return {**_ALWAYS, **local, **settings.conf}

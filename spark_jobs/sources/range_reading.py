@@ -1,0 +1,125 @@
+"""Reads one range in a Spark worker: fetch, decode, keep the sampled ids, and account for every offset."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+
+import numpy as np
+import pyarrow as pa
+
+from kafka_reader.batch_headers import CorruptBatchError
+from kafka_reader.batches import Records, decode
+from kafka_reader.connection import Connections
+from kafka_reader.errors import CollectionError
+from kafka_reader.fetch import Fetched, read_range
+from kafka_reader.fetch import Part as FetchedPart
+from spark_jobs.sampling import is_kept
+from spark_jobs.sources.accounts import Account
+from spark_jobs.sources.kafka_ranges import RangeRequest
+
+MAX_BYTES = 4_000_000  # per answer: what a worker holds at a time, with its decoded columns
+MESSAGE_ID_CHARACTERS = 200
+
+_ACCOUNT = pa.struct(
+    [pa.field("error", pa.string()), *(pa.field(n, pa.int64()) for n in Account.__dataclass_fields__ if n != "error")]
+)
+_SCHEMA = pa.schema(
+    [
+        ("range", pa.int32()),
+        ("offset", pa.int64()),
+        ("id_hash", pa.int64()),
+        ("message_id", pa.string()),
+        ("producer_id", pa.int64()),
+        ("producer_epoch", pa.int32()),
+        ("sequence", pa.int32()),
+        ("is_transactional", pa.bool_()),
+        ("timestamp_ms", pa.int64()),
+        ("account", _ACCOUNT),
+    ]
+)
+
+
+def read_request(number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]:
+    """Batches of kept ids, then the account; an error ends the range with an account that says so."""
+    account = Account(error=None)
+    try:
+        with Connections(request.bootstrap_servers, request.security) as connections:
+            for fetched in _answers(connections, request):
+                records = decode(fetched.blob, fetched.aborted, request.message_id)
+                in_range = _in_range(records, request)
+                account = _accounted(account, fetched, records, in_range)
+                yield _kept_ids(number, request, records, in_range)
+    except (CollectionError, CorruptBatchError) as exc:
+        account = Account(error=str(exc))
+    yield _account_row(number, account)
+
+
+def _answers(connections: Connections, request: RangeRequest) -> Iterator[Fetched]:
+    wanted = request.range
+    part = FetchedPart(wanted.part.topic, wanted.part.topic_id, wanted.part.partition)
+    return read_range(
+        connections,
+        wanted.leader,
+        part,
+        first_offset=wanted.first_offset,
+        next_offset=wanted.next_offset,
+        max_bytes=MAX_BYTES,
+    )
+
+
+def _in_range(records: Records, request: RangeRequest) -> np.ndarray:
+    """Batches are whole: the first may begin below the range and the last may pass its end."""
+    return (records.offset >= request.range.first_offset) & (records.offset < request.range.next_offset)
+
+
+def _accounted(account: Account, fetched: Fetched, records: Records, in_range: np.ndarray) -> Account:
+    visible = in_range & records.is_visible
+    return replace(
+        account,
+        records=account.records + int(visible.sum()),
+        records_without_id=account.records_without_id + int((visible & ~records.has_id).sum()),
+        aborted_records=account.aborted_records + int((in_range & records.is_aborted).sum()),
+        markers=account.markers + int((in_range & records.is_control).sum()),
+        bytes=account.bytes + len(fetched.blob),
+        log_start_offset=fetched.log_start_offset,
+        last_stable_offset=fetched.last_stable_offset,
+        high_watermark=fetched.high_watermark,
+        observed_at_ms=fetched.observed_at_ms,
+    )
+
+
+def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np.ndarray) -> pa.RecordBatch:
+    rows = np.flatnonzero(in_range & records.is_visible & records.has_id & is_kept(records.id_hash, request.rate))
+    sequence = records.sequence[rows]
+    producer_id = records.producer_id[rows]
+    columns = [
+        np.full(len(rows), number, dtype=np.int32),
+        records.offset[rows],
+        records.id_hash[rows],
+        _message_ids(request, records, rows),
+        pa.array(producer_id, mask=producer_id < 0),
+        pa.array(records.producer_epoch[rows].astype(np.int32), mask=producer_id < 0),
+        pa.array(sequence.astype(np.int32), mask=sequence < 0),
+        records.is_transactional[rows],
+        records.timestamp_ms[rows],
+        pa.nulls(len(rows), _ACCOUNT),
+    ]
+    return pa.record_batch([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=_SCHEMA)
+
+
+def _message_ids(request: RangeRequest, records: Records, rows: np.ndarray) -> pa.Array:
+    """As text for people, cut; the hash of key and value has no other name than its digits."""
+    if not request.store_ids:
+        return pa.nulls(len(rows), pa.string())
+    if request.message_id.hash:
+        return pa.array([f"{id_hash:016x}" for id_hash in records.id_hash[rows].view(np.uint64).tolist()], pa.string())
+    ids = records.message_ids(rows)
+    return pa.array([_as_text(id_bytes) for id_bytes in ids if id_bytes is not None], pa.string())
+
+
+def _as_text(id_bytes: bytes) -> str:
+    return id_bytes[: 4 * MESSAGE_ID_CHARACTERS].decode(errors="backslashreplace")[:MESSAGE_ID_CHARACTERS]
+
+
+def _account_row(number: int, account: Account) -> pa.RecordBatch:
+    row = {"range": number, "account": asdict(account)}
+    return pa.RecordBatch.from_pylist([row], schema=_SCHEMA)

@@ -1,0 +1,69 @@
+"""The maintainer: expiry, roll-ups and merging, by one process at a time, for as long as Tidemark runs."""
+
+import logging
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Event
+from typing import Protocol
+
+from store.expiry import Retention, expire
+from store.lag_minute import roll_up
+from store.locks import RoleLock
+from store.merging import GRACE_MS, ROLE, merge
+from store.publish import stale_temporaries, sweep, temporary_folder
+from store.unfit import unfit_files
+
+__all__ = ["GRACE_MS", "Retention", "expire", "merge", "roll_up", "run"]
+
+logger = logging.getLogger(__name__)
+
+ROUND_S = 20.0
+
+
+class StoreSettings(Protocol):
+    """What the maintainer must know; settings.StoreSettings is one."""
+
+    @property
+    def data_dir(self) -> str: ...
+
+    @property
+    def raw_retention_h(self) -> float: ...
+
+    @property
+    def raw_max_bytes(self) -> int: ...
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def run(
+    settings: StoreSettings,
+    stop: Event,
+    *,
+    round_s: float = ROUND_S,
+    grace_ms: int = GRACE_MS,
+    clock_ms: Callable[[], int] = now_ms,
+) -> None:
+    """Maintain until `stop` is set. Raises StoreLockedError where another process maintains this directory."""
+    data_dir = Path(settings.data_dir)
+    retention = Retention(int(settings.raw_retention_h * 3_600_000), settings.raw_max_bytes)
+    reported: set[Path] = set()
+    with RoleLock(data_dir / f"{ROLE}.lock"):
+        sweep(temporary_folder(data_dir, ROLE).iterdir())
+        sweep(stale_temporaries(data_dir, clock_ms() - grace_ms))
+        while not stop.is_set():
+            _report_unfit(data_dir, reported)
+            expire(data_dir, clock_ms(), retention)
+            roll_up(data_dir, clock_ms(), grace_ms)
+            merge(data_dir, clock_ms(), grace_ms)
+            stop.wait(round_s)
+
+
+def _report_unfit(data_dir: Path, reported: set[Path]) -> None:
+    """Say once of each file that nobody reads it."""
+    for path in unfit_files(data_dir):
+        if path not in reported:
+            logger.warning("%s is no segment of a known table and is not read", path)
+            reported.add(path)

@@ -1,0 +1,142 @@
+"""Merging: a reader opens a few wide files instead of hundreds of small ones.
+
+Ticks become minutes and minutes hours (and hours days, in what is kept for good), each row rewritten once per tier,
+sorted by key. The wide file is committed first; its inputs, now covered, are unlinked after a grace, for readers that
+listed them just before. Nothing has to be remembered: what is left to do is seen in the names and times of the files.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from store.contracts import TABLES, Family, Table
+from store.folders import Listing, Segment, all_folders, list_folder
+from store.publish import publish, temporary_folder
+from store.segments import HOUR_MS, MINUTE_MS, SegmentName
+from store.types import arrow_schema
+from store.views import files_query, literal, newest_restatements, quoted
+
+logger = logging.getLogger(__name__)
+
+# Longer than any page or job works on the files it has listed.
+GRACE_MS = 600_000
+ROLE = "maintain"
+
+# Level → the time whose segments become one. A segment belongs to the time its newest data was committed.
+RAW_TIERS: Mapping[int, int] = {1: MINUTE_MS, 2: HOUR_MS}
+KEPT_TIERS: Mapping[int, int] = {**RAW_TIERS, 3: 24 * HOUR_MS}
+
+# A batch of the streamed result becomes a row group: large enough to scan fast, small enough to skip.
+_ROW_GROUP = 131_072
+_MEMORY = "1GB"
+
+
+def merge(data_dir: Path, now_ms: int, grace_ms: int = GRACE_MS) -> int:
+    """Merge what is due and unlink what has been covered for the grace; returns the number of files made.
+
+    For the one holder of `maintain.lock`. Roll-ups are not merged but made again, wider.
+    """
+    merged = 0
+    for table in TABLES.values():
+        if table.family is Family.METRIC or table.writer == ROLE:
+            continue
+        for folder in all_folders(data_dir, table):
+            merged += sum(_merge_tier(data_dir, table, folder, tier, now_ms) for tier in _tiers(table).items())
+            unlink_covered(list_folder(folder), now_ms, grace_ms)
+    return merged
+
+
+def due_runs(listing: Listing, level: int, period_ms: int, now_ms: int) -> list[list[Segment]]:
+    """Neighbours of lower level whose newest data was committed in the same period, which is over.
+
+    Only neighbours: a wide segment must not cover one that is not in it.
+    """
+
+    def same_file(segment: Segment) -> tuple[str, bool, int]:
+        period = segment.modified_ns // (period_ms * 1_000_000)
+        is_due = segment.name.level < level and (period + 1) * period_ms <= now_ms
+        return segment.name.producer, is_due, period
+
+    grouped = ((key, list(run)) for key, run in groupby(listing.live, key=same_file))
+    return [run for (_, is_due, _), run in grouped if is_due and len(run) > 1]
+
+
+def unlink_covered(listing: Listing, now_ms: int, grace_ms: int) -> int:
+    """Unlink the segments that a wider one has covered for the grace; returns how many."""
+    settled_ns = (now_ms - grace_ms) * 1_000_000
+    settled = [segment.name for segment in listing.live if segment.published_ns <= settled_ns]
+    gone = [segment for segment in listing.covered if any(name.covers(segment.name) for name in settled)]
+    for segment in gone:
+        segment.path.unlink(missing_ok=True)
+    return len(gone)
+
+
+def _tiers(table: Table) -> Mapping[int, int]:
+    return KEPT_TIERS if table.family is Family.KEPT else RAW_TIERS
+
+
+def _merge_tier(data_dir: Path, table: Table, folder: Path, tier: tuple[int, int], now_ms: int) -> int:
+    level, period_ms = tier
+    listing = list_folder(folder)
+    if table.is_ranged:
+        listing = _without_newest_ranges(listing)
+    runs = due_runs(listing, level, period_ms, now_ms)
+    return sum(_merge_run(data_dir, table, folder, run, level) for run in runs)
+
+
+def _without_newest_ranges(listing: Listing) -> Listing:
+    """The newest range of a partition may not be in the ledger: it may be read again, further, and must stay itself."""
+    newest = {segment.name.producer: segment for segment in listing.live}
+    live = tuple(segment for segment in listing.live if newest[segment.name.producer] is not segment)
+    return Listing(live, listing.covered, listing.unfit)
+
+
+def _merge_run(data_dir: Path, table: Table, folder: Path, run: Sequence[Segment], level: int) -> bool:
+    """Make one file of the run. A damaged input leaves the run as it is: readers leave out the damaged file alone."""
+    name = SegmentName(run[0].name.producer, level, run[0].name.first, run[-1].name.last)
+    modified_ns = max(segment.modified_ns for segment in run)
+    try:
+        with _database(data_dir) as connection:
+            batches = _batches(connection, table, merge_query(table, [segment.path for segment in run]))
+            where = str(folder.relative_to(data_dir))
+            publish(data_dir, where, name, batches, written_by=ROLE, modified_ns=modified_ns)
+    except duckdb.Error as exc:
+        logger.warning("%s stays unmerged: %s", folder / str(name), exc)
+        return False
+    return True
+
+
+def merge_query(table: Table, files: Sequence[Path]) -> str:
+    """All rows of the files, of an interval only the newest restatement, sorted so that one subject lies together."""
+    rows = files_query(table, files)
+    if table.family is Family.INTERVAL:
+        rows = newest_restatements(table, rows)
+    order = ", ".join(quoted(name) for name in dict.fromkeys((*table.key, table.time_column)))
+    return f"SELECT * FROM ({rows}) ORDER BY {order}"
+
+
+def _database(data_dir: Path) -> duckdb.DuckDBPyConnection:
+    """A small one: Tidemark may run beside what it watches."""
+    connection = duckdb.connect(":memory:")
+    for setting in (
+        "TimeZone = 'UTC'",
+        "threads = 1",
+        f"memory_limit = '{_MEMORY}'",
+        f"temp_directory = {literal(temporary_folder(data_dir, ROLE))}",
+    ):
+        connection.execute(f"SET {setting}")
+    return connection
+
+
+def _batches(connection: duckdb.DuckDBPyConnection, table: Table, query: str) -> pa.RecordBatchReader:
+    schema = arrow_schema(table)
+
+    def in_contract() -> Iterator[pa.RecordBatch]:
+        for batch in connection.sql(query).to_arrow_reader(_ROW_GROUP):
+            yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
+
+    return pa.RecordBatchReader.from_batches(schema, in_contract())

@@ -1,0 +1,129 @@
+"""Reading the store: explicit file lists, and an in-memory DuckDB with one view per table. No writer is locked out."""
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from store.contracts import TABLES, Family, Table
+from store.folders import Segment, hour_folders, list_folder, month_folders
+from store.metrics import METRICS_FILE, copy_metrics
+from store.rows import contract
+from store.segments import HOUR_MS, live_names
+from store.types import arrow_schema
+from store.views import quoted, window_query
+
+logger = logging.getLogger(__name__)
+
+# An interval that ended after the window is known to have ended only by the hours around it.
+INTERVAL_SLACK_MS = HOUR_MS
+
+EVERYTHING_TO_MS = 253_402_300_800_000  # the year 10000
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From `from_ms` up to, not including, `to_ms`; milliseconds since 1970, UTC."""
+
+    from_ms: int
+    to_ms: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.from_ms <= self.to_ms:
+            raise ValueError(f"a window ends where it begins or later: {self}")
+
+
+EVERYTHING = Window(0, EVERYTHING_TO_MS)
+
+
+def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
+    """The live files that may hold rows of the window; None means all, and what is kept for good is read whole.
+
+    A file may vanish 10 minutes after it was listed, when a merged one has long taken its place: list again then.
+    """
+    kept = contract(table)
+    if kept.family is Family.METRIC:
+        raise ValueError(f"{table} lives in metrics.duckdb: use store.metrics.snapshot")
+    listed = [segment for folder in _folders(data_dir, kept, window) for segment in list_folder(folder).live]
+    return [segment.path for segment in (_live_ranges(listed) if kept.is_ranged else listed)]
+
+
+def connect(data_dir: Path, window: Window, tables: Iterable[str] | None = None) -> duckdb.DuckDBPyConnection:
+    """An in-memory database with a view of each table (all by default), as the store is now and stays for it.
+
+    Samples and events are those observed in the window. Intervals are those that held in it, one row each. What is kept
+    for good and the metrics are whole, the metrics copied. A table without data is there and empty.
+    Raises StoreBusyError where the metrics are asked for and stay locked.
+    """
+    wanted = [contract(name) for name in (TABLES if tables is None else tables)]
+    metrics = [table.name for table in wanted if table.family is Family.METRIC]
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET TimeZone = 'UTC'")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics)
+    for table in wanted:
+        if table.family is not Family.METRIC:
+            _view(connection, data_dir, table, window)
+    return connection
+
+
+def read(
+    data_dir: Path, table: str, window: Window | None = None, where: str = "", parameters: Sequence[object] = ()
+) -> pa.Table:
+    """The rows of one view that satisfy `where` (SQL, with `?` for the parameters), in the contract's types."""
+    query = f"SELECT * FROM {quoted(contract(table).name)}" + (f" WHERE {where}" if where else "")
+    try:
+        return _read(data_dir, table, window, query, parameters)
+    except duckdb.IOException:  # a listed file has been merged away since
+        return _read(data_dir, table, window, query, parameters)
+
+
+def _read(data_dir: Path, table: str, window: Window | None, query: str, parameters: Sequence[object]) -> pa.Table:
+    with connect(data_dir, window or EVERYTHING, [table]) as connection:
+        rows = connection.sql(query, params=list(parameters)).to_arrow_table()
+    return rows.cast(arrow_schema(contract(table)))
+
+
+def _view(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window) -> None:
+    try:
+        _create_view(connection, table, segments(data_dir, table.name, window), window)
+    except duckdb.IOException:  # a listed file has been merged away since
+        _create_view(connection, table, segments(data_dir, table.name, window), window)
+    except duckdb.Error:
+        files = segments(data_dir, table.name, window)
+        damaged = [file for file in files if not _is_parquet(file)]
+        if not damaged:
+            raise
+        logger.warning("damaged and not read: %s", ", ".join(map(str, damaged)))
+        _create_view(connection, table, [file for file in files if file not in damaged], window)
+
+
+def _create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: Sequence[Path], window: Window) -> None:
+    query = window_query(table, files, window.from_ms, window.to_ms)
+    connection.execute(f"CREATE VIEW {quoted(table.name)} AS {query}")
+
+
+def _is_parquet(file: Path) -> bool:
+    try:
+        pq.read_metadata(file)
+    except (pa.ArrowInvalid, OSError):
+        return False
+    return True
+
+
+def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:
+    if table.family is Family.KEPT:
+        return month_folders(data_dir, table)
+    if window is None:
+        return hour_folders(data_dir, table)
+    slack_ms = INTERVAL_SLACK_MS if table.family is Family.INTERVAL else 0
+    return hour_folders(data_dir, table, window.from_ms - slack_ms, window.to_ms + slack_ms)
+
+
+def _live_ranges(listed: Sequence[Segment]) -> list[Segment]:
+    """Ranges count once over all hours: one may have been read again, further, in a later hour."""
+    newest = {segment.name: segment for segment in listed}
+    return [newest[name] for name in live_names(newest)]

@@ -1,0 +1,1 @@
+"""The tables' contracts, by how their rows live."""

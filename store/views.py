@@ -1,0 +1,58 @@
+"""SQL of the views over segments. Pure: text from contracts and file lists."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from store.contracts import Family, Table
+from store.types import duckdb_columns
+
+
+def quoted(name: str) -> str:
+    """An identifier, quoted: a column may be called `offset`."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(path: Path) -> str:
+    """A path as SQL text."""
+    return "'" + str(path).replace("'", "''") + "'"
+
+
+def files_query(table: Table, files: Sequence[Path]) -> str:
+    """All rows of the files under the contract's columns; a column older files lack is null, no file is no row."""
+    columns = duckdb_columns(table)
+    typed = ", ".join(f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in columns.items())
+    nothing = f"SELECT {typed} WHERE false"
+    if not files:
+        return f"SELECT * FROM ({nothing})"
+    listed = ", ".join(literal(file) for file in files)
+    names = ", ".join(quoted(name) for name in columns)
+    read = f"read_parquet([{listed}], union_by_name = true, hive_partitioning = false)"
+    return f"SELECT {names} FROM ({nothing} UNION ALL BY NAME SELECT * FROM {read})"
+
+
+def newest_restatements(table: Table, source: str) -> str:
+    """One row per interval: the newest of its restatements, where one that knows the end beats one that does not."""
+    interval = ", ".join(quoted(name) for name in (*table.key, "started_at"))
+    names = ", ".join(quoted(column.name) for column in table.columns)
+    return f"""
+        SELECT {names} FROM ({source})
+        QUALIFY row_number() OVER (
+            PARTITION BY {interval} ORDER BY (ended_before IS NOT NULL) DESC, last_seen_at DESC
+        ) = 1"""
+
+
+def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) -> str:
+    """What the view of a table shows of a window; what is kept for good is shown whole."""
+    rows = files_query(table, files)
+    if table.family is Family.KEPT:
+        return rows
+    if table.family is not Family.INTERVAL:
+        return f"{rows} WHERE observed_at >= {instant(from_ms)} AND observed_at < {instant(to_ms)}"
+    begun = f"{rows} WHERE started_at < {instant(to_ms)}"
+    return f"""
+        SELECT * FROM ({newest_restatements(table, begun)})
+        WHERE greatest(last_seen_at, ended_before) >= {instant(from_ms)}"""
+
+
+def instant(time_ms: int) -> str:
+    return f"make_timestamptz({time_ms * 1000}::BIGINT)"

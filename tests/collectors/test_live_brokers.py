@@ -1,0 +1,75 @@
+"""Brokers of a real cluster that fall silent or die: the others are seen as before, and within the second."""
+
+import pytest
+
+from guarantees.places import TopicPartition
+from guarantees.unknown import Unknown
+
+pytestmark = pytest.mark.integration
+
+LEADER, FOLLOWER, OTHER = 1, 2, 3
+
+
+def is_complete(seen) -> bool:
+    return all(coverage.error is None for coverage in seen.round.coverage)
+
+
+def test_a_paused_follower_costs_one_timeout_and_hides_nothing_but_itself(cluster, watch, new_topic, produce):
+    topic = new_topic("paused", [[LEADER, FOLLOWER, OTHER], [FOLLOWER, LEADER, OTHER]])
+    led, lost = TopicPartition(topic, 0), TopicPartition(topic, 1)
+    produce(topic, 0, 10)
+    produce(topic, 1, 10)
+    rounds = watch(topic)
+    assert is_complete(rounds.next())
+
+    cluster.pause(FOLLOWER)
+    try:
+        produce(topic, 0, 50, acks="1")
+        first, first_took_s = rounds.next().round, rounds.took_s
+        rounds.next()
+        second_took_s = rounds.took_s
+    finally:
+        cluster.resume(FOLLOWER)
+
+    silent = Unknown(f"broker {FOLLOWER} did not answer in time")
+    assert first.partitions[led].high_watermark == 10
+    assert {r.broker: r.log_end_offset for r in first.replicas[led]} == {LEADER: 60, FOLLOWER: silent, OTHER: 60}
+    assert first.partitions[lost].high_watermark == silent
+    assert first_took_s < 2.0, "one timeout in the whole round"
+    assert second_took_s < 0.8, "no timeout once the broker is known to be silent"
+
+    back = rounds.until(lambda seen: is_complete(seen) and seen.round.partitions[led].high_watermark == 60)
+    assert {r.log_end_offset for r in back.round.replicas[led]} == {60}
+    rounds.until(lambda seen: all(len(state.in_sync_replicas) == 3 for state in seen.round.states.values()), 60)
+
+
+def test_a_killed_broker_leaves_its_replicas_unknown_and_is_seen_again_when_it_is_back(
+    cluster, watch, new_topic, produce
+):
+    topic = new_topic("killed", [[LEADER, OTHER, FOLLOWER]])
+    partition = TopicPartition(topic, 0)
+    produce(topic, 0, 10)
+    rounds = watch(topic)
+    assert is_complete(rounds.next())
+
+    cluster.kill(FOLLOWER)
+    try:
+        gone = rounds.next().round
+        produce(topic, 0, 5)
+        shrunk = rounds.until(lambda seen: FOLLOWER not in seen.round.states[partition].in_sync_replicas)
+    finally:
+        cluster.restart(FOLLOWER)
+
+    ends = {replica.broker: replica.log_end_offset for replica in gone.replicas[partition]}
+    assert (ends[LEADER], ends[OTHER]) == (10, 10)
+    assert isinstance(ends[FOLLOWER], Unknown)
+    assert shrunk.round.partitions[partition].high_watermark == 15
+    (ended,) = (
+        row
+        for row in shrunk.rows["partition_state"]
+        if row["topic"] == topic and row["ended_reason"] == "changed" and FOLLOWER in row["in_sync_replicas"]
+    )
+    assert ended["ended_before"] > ended["last_seen_at"] >= ended["started_at"]
+
+    back = rounds.until(lambda seen: is_complete(seen) and len(seen.round.states[partition].in_sync_replicas) == 3, 60)
+    assert {replica.log_end_offset for replica in back.round.replicas[partition]} == {15}

@@ -1,0 +1,64 @@
+"""Stores with known contents, and the page over them: in AppTest, and as a real server for the browser."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.dashboard import fixture_store
+
+ROOT = Path(__file__).parents[2]
+
+
+def now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+@pytest.fixture(scope="session")
+def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Settings of a store whose newest round is about to be old: for tests that take seconds, not minutes."""
+    folder = tmp_path_factory.mktemp("believable")
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", now_ms())
+    return settings
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the page over a believable store that stays fresh for the next minutes."""
+    folder = tmp_path_factory.mktemp("served")
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", now_ms() + 5 * 60_000)
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    environment = {**os.environ, "TIDEMARK_SETTINGS": str(settings)}
+    with (folder / "page.log").open("w") as log:
+        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+        try:
+            _wait_until_healthy(f"http://127.0.0.1:{port}", server)
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        assert server.poll() is None, "the page's server ended at once"
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+                if answer.read(16).strip() == b"ok":  # any path answers 200: the body decides
+                    return
+        except OSError:
+            time.sleep(0.2)
+    raise AssertionError("the page's server did not answer within 60 s")

@@ -1,0 +1,168 @@
+"""One walk through the pages in Debian's Chromium, as an operator takes it."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, sync_playwright
+
+from tests.dashboard import fixture_store
+
+pytestmark = pytest.mark.browser
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+PAGES = {"/": "Overview", "/lag": "Lag", "/rebalances": "Rebalances", "/violations": "Violations", "/health": "Health"}
+# Streamlit asks below the page's path first when a subpage is opened by its address, and then at the root.
+HARMLESS = re.compile(r"/(lag|rebalances|violations|health)/_stcore/(health|host-config)$")
+SHOTS = os.environ.get("TIDEMARK_SHOTS")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    assert Path(CHROMIUM).exists(), f"{CHROMIUM} is missing: install Debian's chromium package to run the journeys"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A page with everything that must not happen on it."""
+
+    def __init__(self, browser: Browser, address: str, *, width: int = 1280, scheme: str = "light") -> None:
+        self.address = address
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        self.page: Page = self.context.new_page()
+        self.faults: list[str] = []
+        self.page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.faults.append("a dialog opened"), dialog.dismiss()))
+        self.page.on("request", self._check_request)
+        self.page.on(
+            "console",
+            lambda message: (
+                self.faults.append(f"console: {message.text} {message.location}")
+                if message.type == "error" and not HARMLESS.search(message.location.get("url", ""))
+                else None
+            ),
+        )
+
+    def __enter__(self) -> "Visit":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+    def open(self, path: str) -> None:
+        self.page.goto(self.address + path)
+        self.settle()
+
+    def settle(self) -> None:
+        self.page.wait_for_timeout(150)
+        self.page.wait_for_selector(
+            '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000
+        )
+
+    def query(self) -> dict[str, list[str]]:
+        return parse_qs(urlparse(self.page.url).query)
+
+    def select_row(self, number: int) -> None:
+        """Click the selection box of a row: the grid is a canvas, so by its place."""
+        grid = self.page.locator('[data-testid="stDataFrame"]').first
+        grid.scroll_into_view_if_needed()
+        box = grid.bounding_box()
+        assert box is not None
+        self.page.mouse.click(box["x"] + 16, box["y"] + 35 + 35 * number + 17)
+        self.settle()
+
+    def _check_request(self, request: Request) -> None:
+        url = urlparse(request.url)
+        if url.scheme not in ("data", "blob") and url.hostname != "127.0.0.1":
+            self.faults.append(f"a request left the host: {request.url}")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.timeout(300)
+def test_every_page_opens_without_an_error_a_foreign_request_or_a_sideways_scroll(chromium, served, width, scheme):
+    with Visit(chromium, served, width=width, scheme=scheme) as visit:
+        for path, title in PAGES.items():
+            visit.open(path)
+            visit.page.get_by_role("heading", name=title, exact=True).wait_for()
+            assert visit.page.get_by_text("could not be drawn").count() == 0
+            assert visit.page.locator('[data-testid="stException"]').count() == 0
+            overflow = visit.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+            assert overflow <= 0, f"{path} is {overflow} px too wide at {width} px"
+            if SHOTS:
+                _shoot(visit.page, f"{title.lower()}-{width}-{scheme}", width)
+        assert visit.faults == []
+
+
+@pytest.mark.timeout(300)
+def test_a_finding_is_clicked_read_linked_and_left(chromium, served):
+    with Visit(chromium, served) as visit:
+        visit.open("/violations")
+        assert "finding" not in visit.query()
+
+        visit.select_row(0)
+        visit.page.get_by_text("breaks the promise of").wait_for()
+        chosen = visit.query()["finding"][0]
+        evidence = visit.page.inner_text('[data-testid="stMain"]')
+        assert str(fixture_store.BASE_OFFSET + 1200) in evidence, "offsets are shown in full digits"
+        assert "Assuming that the pipeline writes one sink record" in evidence
+
+        visit.page.go_back()
+        visit.settle()
+        visit.page.get_by_text("Select a finding in the table").wait_for()
+        assert "finding" not in visit.query()
+
+        visit.open(f"/violations?finding={chosen}")
+        visit.page.get_by_text("breaks the promise of").wait_for()
+        assert visit.faults == []
+
+
+@pytest.mark.timeout(300)
+def test_the_overview_leads_to_the_evidence(chromium, served):
+    with Visit(chromium, served) as visit:
+        visit.open("/")
+        visit.page.get_by_text("Delivery is not safe").wait_for()
+        visit.page.get_by_role("link", name="Evidence").first.click()
+        visit.page.get_by_text("breaks the promise of").wait_for()
+        assert urlparse(visit.page.url).path == "/violations"
+        assert visit.query()["finding"]
+        assert visit.faults == []
+
+
+@pytest.mark.timeout(300)
+def test_a_copied_link_freezes_the_window_and_survives_a_page_switch(chromium, served):
+    with Visit(chromium, served) as visit:
+        visit.open("/lag?range=1h&search=order")
+        visit.page.get_by_role("button", name="Copy link").click()
+        visit.page.get_by_text("This link shows exactly this window").wait_for()
+        visit.settle()
+        frozen = visit.query()
+        assert set(frozen) >= {"from", "to", "range", "search"}
+
+        visit.page.keyboard.press("Escape")
+        visit.page.get_by_role("link", name="Violations").click()
+        visit.page.get_by_role("heading", name="Violations", exact=True).wait_for()
+        visit.settle()
+        assert {name: visit.query().get(name) for name in frozen} == frozen
+
+        visit.page.get_by_role("button", name="Back to live").click()
+        visit.settle()
+        assert "from" not in visit.query()
+        assert visit.faults == []
+
+
+def _shoot(page: Page, name: str, width: int) -> None:
+    """The whole page, which scrolls inside the app."""
+    page.wait_for_timeout(1_500)
+    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": width, "height": max(900, min(height + 40, 4000))})
+    page.wait_for_timeout(800)
+    page.screenshot(path=f"{SHOTS}/{name}.png")
+    page.set_viewport_size({"width": width, "height": 900})

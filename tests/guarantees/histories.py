@@ -1,0 +1,226 @@
+"""A healthy cluster that is watched: everything legal may happen, also between two questions of one round."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from guarantees.observations import (
+    CommittedOffset,
+    GroupState,
+    Member,
+    OpenProducer,
+    PartitionOffsets,
+    PartitionState,
+    Round,
+)
+from guarantees.places import GroupPartition, TopicPartition
+from guarantees.unknown import Unknown
+from tests.guarantees.builders import CLUSTER, GROUP, TOPIC, TOPIC_ID, at, complete
+
+PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))
+FAILED = Unknown("no answer")
+LONGEST_TRANSACTION_S = 8.0
+LONGEST_SILENCE_S = 40.0
+
+Action = tuple[str, int, int]
+
+
+@dataclass
+class Log:
+    """One partition and the group's place in it."""
+
+    log_start: int = 0
+    high_watermark: int = 0
+    epoch: int = 0
+    leader: int = 1
+    in_sync: tuple[int, ...] = (1, 2, 3)
+    transaction_start: int | None = None
+    transaction_since: float = 0
+    producer_id: int = 100
+    ends_with_marker: bool = False
+    committed: int | None = None
+    committed_at: float = 0
+    stale_answer: tuple[int, int] | None = None
+
+    @property
+    def last_stable_offset(self) -> int:
+        return self.high_watermark if self.transaction_start is None else self.transaction_start
+
+
+@dataclass
+class Cluster:
+    """Two partitions, one group, a clock in seconds. Every method is something a healthy cluster does."""
+
+    now: float = 0
+    tick: int = 0
+    logs: tuple[Log, Log] = field(default_factory=lambda: (Log(), Log()))
+    members: list[str] = field(default_factory=lambda: ["m0"])
+    born: int = 1
+    coordinator: int = 1
+    rebalancing: bool = False
+    failing: set[str] = field(default_factory=set)
+    pending: bool = False
+
+    def act(self, action: Action) -> None:
+        name, partition, amount = action
+        getattr(self, name)(self.logs[partition], amount)
+        self.now += 0.05
+
+    def produce(self, log: Log, amount: int) -> None:
+        log.high_watermark += amount
+        log.ends_with_marker = False
+
+    def begin(self, log: Log, amount: int) -> None:
+        if log.transaction_start is None:
+            log.transaction_start, log.transaction_since = log.high_watermark, self.now
+            log.producer_id += 1
+            self.produce(log, amount + 1)
+
+    def end(self, log: Log, amount: int = 0) -> None:
+        if log.transaction_start is not None:
+            log.transaction_start = None
+            log.high_watermark += 1
+            log.ends_with_marker = True
+
+    def consume(self, log: Log, amount: int) -> None:
+        """Reads on as a read_committed consumer does; one that commits the last record stays before the marker."""
+        if self.members and not self.rebalancing:
+            end = log.last_stable_offset - (1 if log.ends_with_marker and log.transaction_start is None else 0)
+            start = max(log.committed or 0, log.log_start)
+            log.committed = max(log.committed or 0, min(start + amount * 10, end))
+            log.committed_at = self.now
+
+    def elect(self, log: Log, amount: int) -> None:
+        log.stale_answer = (log.epoch, log.high_watermark)
+        log.epoch += 1
+        log.leader = log.in_sync[amount % len(log.in_sync)]
+
+    def lag_behind(self, log: Log, amount: int) -> None:
+        log.in_sync = (log.leader, 1 + log.leader % 3)
+
+    def catch_up(self, log: Log, amount: int) -> None:
+        log.in_sync = (1, 2, 3)
+
+    def expire(self, log: Log, amount: int) -> None:
+        if log.committed is not None:
+            log.log_start = max(log.log_start, min(log.committed, log.log_start + amount))
+
+    def join(self, log: Log, amount: int) -> None:
+        self.members.append(f"m{self.born}")
+        self.born += 1
+
+    def leave(self, log: Log, amount: int) -> None:
+        """In order: whatever was read is committed first."""
+        if len(self.members) > 1:
+            for one in self.logs:
+                self.consume(one, 10**6)
+            self.members.pop(0)
+
+    def rebalance(self, log: Log, amount: int) -> None:
+        self.rebalancing = True
+
+    def settle(self, log: Log, amount: int) -> None:
+        self.rebalancing = False
+
+    def fail_over(self, log: Log, amount: int) -> None:
+        self.coordinator = 1 + self.coordinator % 3
+
+    def fail(self, log: Log, amount: int) -> None:
+        self.failing.add(("commits", "offsets", "groups", "states", "start")[amount % 5])
+
+    def wait_for_marker(self, log: Log, amount: int) -> None:
+        self.pending = True
+
+    def pause(self, log: Log, amount: int) -> None:
+        """Nobody looks for a while; the cluster goes on."""
+        self.now += 30 * amount
+        self.keep_healthy()
+
+    def keep_healthy(self) -> None:
+        for log in self.logs:
+            if self.now - log.transaction_since > LONGEST_TRANSACTION_S:
+                self.end(log)
+            if self.now - log.committed_at > LONGEST_SILENCE_S:
+                self.rebalancing = False
+                self.consume(log, 10**6)
+
+    def look(self, phases: Sequence[Sequence[Action]]) -> Round:
+        """One round, with actions before each of its four questions: log starts, commits, ends, the rest."""
+        self.keep_healthy()
+        started = self.now
+        starts = {
+            p: (FAILED if "start" in self.failing else log.log_start, self._tick(phases[0])) for p, log in self._all()
+        }
+        commits = {GroupPartition(GROUP, p.topic, p.partition): self._commit(log) for p, log in self._all(phases[1])}
+        offsets = {p: self._offsets(log, starts[p]) for p, log in self._all(phases[2])}
+        states = {} if "states" in self.failing else {p: self._state(log) for p, log in self._all(phases[3])}
+        seen = Round(
+            cluster_id=CLUSTER,
+            tick=self.tick,
+            started_at_ms=at(started),
+            ended_at_ms=at(self.now + 0.01),
+            partitions=offsets,
+            commits=commits,
+            states=states,
+            groups={GROUP: self._group()},
+            producers={p: self._producers(log) for p, log in self._all()},
+            min_insync_replicas={TOPIC: 2},
+            coverage=(complete("transactions"), complete("partition_states")),
+        )
+        self.failing, self.pending, self.tick = set(), False, self.tick + 1
+        self.now = max(self.now + 0.1, started + 5)
+        return seen
+
+    def _all(self, actions: Iterable[Action] = ()) -> list[tuple[TopicPartition, Log]]:
+        for action in actions:
+            self.act(action)
+        return list(zip(PARTITIONS, self.logs, strict=True))
+
+    def _tick(self, actions: Sequence[Action]) -> int:
+        return at(self.now)
+
+    def _commit(self, log: Log) -> CommittedOffset:
+        if "commits" in self.failing or self.pending:
+            return CommittedOffset(TOPIC_ID, None if self.pending else FAILED, None, self.pending, at(self.now))
+        return CommittedOffset(TOPIC_ID, log.committed, None, False, at(self.now))
+
+    def _offsets(self, log: Log, start: tuple[int | Unknown, int]) -> PartitionOffsets:
+        epoch, high, stable = log.epoch, log.high_watermark, log.last_stable_offset
+        if log.stale_answer is not None:
+            (epoch, high), log.stale_answer = log.stale_answer, None
+            stable = min(stable, high)
+        if "offsets" in self.failing:
+            return PartitionOffsets(TOPIC_ID, start[0], FAILED, FAILED, FAILED, None, start[1], at(self.now))
+        return PartitionOffsets(TOPIC_ID, start[0], stable, high, epoch, log.leader, start[1], at(self.now))
+
+    def _state(self, log: Log) -> PartitionState:
+        return PartitionState(TOPIC_ID, log.leader, log.epoch, (1, 2, 3), log.in_sync, None, None, (), at(self.now))
+
+    def _group(self) -> GroupState | Unknown:
+        if "groups" in self.failing:
+            return FAILED
+        owned = {} if self.rebalancing else {m: set() for m in self.members}
+        for number, partition in enumerate(PARTITIONS if owned else ()):
+            owned[self.members[number % len(self.members)]].add(partition)
+        members = tuple(Member(m, None, "client", "host", frozenset(owned.get(m, ()))) for m in self.members)
+        word = "PreparingRebalance" if self.rebalancing else "Stable" if members else "Empty"
+        return GroupState("classic", word, self.coordinator, members, None, None, at(self.now))
+
+    def _producers(self, log: Log) -> tuple[OpenProducer, ...]:
+        if log.transaction_start is None:
+            return ()
+        return (OpenProducer(log.producer_id, 0, 0, at(self.now), -1, log.transaction_start, at(self.now)),)
+
+
+NAMES = (
+    *("produce", "consume", "produce", "consume", "begin", "end", "elect", "lag_behind", "catch_up", "expire"),
+    *("join", "leave", "rebalance", "settle", "fail_over", "fail", "wait_for_marker", "pause"),
+)
+ACTIONS = st.tuples(st.sampled_from(NAMES), st.integers(0, 1), st.integers(1, 9))
+PHASES = st.tuples(*[st.lists(ACTIONS, max_size=3)] * 4)
+HISTORIES = st.lists(PHASES, min_size=2, max_size=25)
+
+
+def watched(cluster: Cluster, history: Iterable[Sequence[Sequence[Action]]]) -> list[Round]:
+    return [cluster.look(phases) for phases in history]

@@ -1,0 +1,50 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from tests.guarantees.builders import NOBODY, finding, findings, seen
+
+AHEAD = Kind.COMMITTED_AHEAD
+
+
+def test_a_commit_beyond_the_end_in_two_rounds_is_reported_without_a_lag():
+    found = finding(seen(0, high=100, committed=150), seen(5, high=110, committed=150), kind=AHEAD)
+
+    assert (found.grade, found.anchor) == (Grade.PROVEN, "commit 150")
+    assert (found.bounds.lower, found.bounds.upper) == (40, 40)
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        (seen(0, high=100, committed=150),),
+        (seen(0, high=100, committed=150), seen(5, high=150, committed=150)),
+        (seen(0, high=100, committed=150), seen(5, high=150, committed=150), seen(10, high=160, committed=161)),
+        (seen(0, high=100, committed=100), seen(5, high=100, committed=100)),
+        (seen(0, high=NOBODY, committed=150), seen(5, high=NOBODY, committed=150)),
+        (seen(0, high=100, committed=150), seen(5, high=100, committed=150, topic_id="topic-id-2")),
+    ],
+    ids=["once", "grew", "twice, not in a row", "at the end", "end unknown", "another topic"],
+)
+def test_what_is_not_ahead(rounds):
+    assert not findings(*rounds, kind=AHEAD)
+
+
+def test_a_group_whose_commits_move_while_ahead_has_one_finding():
+    rounds = [seen(s, high=100, committed=150 + s) for s in (0, 5, 10, 15)]
+
+    assert finding(*rounds, kind=AHEAD).bounds.upper == 65
+
+
+def test_it_closes_when_the_log_reaches_the_commit():
+    rounds = (seen(0, high=100, committed=150), seen(5, high=110, committed=150), seen(10, high=150, committed=150))
+
+    assert finding(*rounds, kind=AHEAD).closed_reason
+
+
+def test_the_likeliest_cause_comes_first():
+    cut = (seen(0, high=200, committed=150), seen(5, high=100, epoch=1, committed=150))
+    causes = finding(*cut, seen(10, high=100, epoch=1, committed=150), kind=AHEAD).evidence["possible_causes"]
+    empty = [seen(s, high=100, committed=150, members=()) for s in (0, 5)]
+
+    assert causes[0].startswith("a cut of the log (")
+    assert "MirrorMaker" in finding(*empty, kind=AHEAD).evidence["possible_causes"][0]

@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+import pytest
+
+from guarantees.findings import Grade, Kind
+from tests.guarantees.builders import NOBODY, PARTITION, at, finding, findings, seen
+
+EXPIRED = Kind.EXPIRED_UNREAD
+BEFORE = seen(0, high=900, start=0, committed=300)
+
+
+def test_a_log_start_beyond_the_commit_is_a_hole():
+    found = finding(BEFORE, seen(5, high=900, start=400, committed=300), kind=EXPIRED)
+
+    assert (found.severity, found.grade, found.anchor) == (4, Grade.PROVEN, "commit 300")
+    assert (found.bounds.lower, found.bounds.upper) == (0, 100)
+    assert found.statements[1].grade is Grade.POSSIBLE
+
+
+def test_an_empty_group_loses_less():
+    rounds = (seen(0, high=900, committed=300, members=()), seen(5, high=900, start=400, committed=300, members=()))
+
+    assert finding(*rounds, kind=EXPIRED).severity == 2
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [
+        (BEFORE, seen(5, high=900, start=300, committed=300)),
+        (seen(0, high=900, start=400, committed=300), seen(5, high=900, start=500, committed=300)),
+        (seen(0, high=301, committed=300), seen(5, high=301, start=301, committed=300)),
+        (seen(0, high=300, committed=300), seen(5, high=300, start=300, committed=300)),
+        (BEFORE, seen(5, high=900, start=NOBODY, committed=300)),
+        (BEFORE, seen(5, high=900, start=400, committed=300, topic_id="topic-id-2")),
+    ],
+    ids=["up to the commit", "abandoned before", "marker only", "idle topic", "start unknown", "another topic"],
+)
+def test_what_is_not_a_hole(rounds):
+    assert not findings(*rounds, kind=EXPIRED)
+
+
+def test_a_log_start_read_after_the_commit_proves_nothing():
+    after = seen(5, high=900, start=400, committed=300)
+    late = replace(after.partitions[PARTITION], log_start_observed_at_ms=at(6), observed_at_ms=at(6))
+
+    assert not findings(BEFORE, replace(after, partitions={PARTITION: late}), kind=EXPIRED)
+
+
+def test_the_hole_grows_with_the_log_start_and_shrinks_with_a_late_commit():
+    hole = (BEFORE, seen(5, high=900, start=400, committed=300))
+
+    assert finding(*hole, seen(10, high=900, start=450, committed=300), kind=EXPIRED).bounds.upper == 150
+    assert finding(*hole, seen(10, high=900, start=400, committed=350), kind=EXPIRED).bounds.upper == 50
+
+
+def test_the_figure_is_frozen_when_the_group_moves_on():
+    rounds = (BEFORE, seen(5, high=900, start=400, committed=300), seen(10, high=900, start=500, committed=500))
+    found = finding(*rounds, kind=EXPIRED)
+
+    assert found.bounds.upper == 100
+    assert found.closed_reason
+
+
+def test_a_small_hole_of_a_group_that_was_far_behind_is_reported():
+    assert finding(BEFORE, seen(5, high=900, start=301, committed=300), kind=EXPIRED).bounds.upper == 1

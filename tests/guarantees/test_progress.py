@@ -1,0 +1,121 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from guarantees.places import TopicPartition
+from tests.guarantees.builders import NOBODY, OWNER, finding, findings, member, seen, steps
+
+STOPPED, STALLED = Kind.GROUP_STOPPED, Kind.GROUP_STALLED
+
+
+def standing(last, *, first=0, high=lambda s: 200 + s, every=5, **given):
+    return [seen(s, **{"high": int(high(s)), "committed": 100, **given}) for s in steps(first, last, every)]
+
+
+def liveness(*rounds):
+    return [*findings(*rounds, kind=STOPPED), *findings(*rounds, kind=STALLED)]
+
+
+def test_a_group_without_members_has_stopped_after_a_minute_of_growing_lag():
+    assert not liveness(*standing(60, members=()))
+    found = finding(*standing(65, members=()), kind=STOPPED)
+
+    assert (found.severity, found.grade, found.anchor) == (2, Grade.PROVEN, "commit 100")
+    assert found.bounds.lower == found.bounds.upper == 165
+    assert found.statements[1].grade is Grade.PROBABLE
+
+
+def test_a_group_with_members_has_stalled_after_two_minutes():
+    assert not liveness(*standing(120))
+    found = finding(*standing(125), kind=STALLED)
+
+    assert found.evidence["owner"] == "m1"
+
+
+def test_work_that_nobody_adds_to_stalls_a_group_too():
+    assert finding(*standing(125, high=lambda s: 200), kind=STALLED)
+
+
+SILENT = {
+    "idle topic": standing(600, high=lambda s: 100),
+    "one behind for ever (a marker)": standing(600, high=lambda s: 101),
+    "two behind for ever": standing(600, high=lambda s: 102),
+    "blocked by an open transaction": standing(600, stable=100),
+    "abandoned: no members, no growth": standing(600, high=lambda s: 500, members=()),
+    "stale subscription": standing(600, members=[member("m1", TopicPartition("other", 0))]),
+    "nobody knows the members": standing(600, members=NOBODY),
+    "looks dead": standing(600, members=(), group_state="Dead"),
+    "never committed": [seen(s, high=200 + s, no_commit=True) for s in steps(0, 600)],
+    "end unknown": standing(600, high=lambda s: 200, stable=NOBODY),
+    "log start unknown": standing(600, start=NOBODY),
+    "all of the rest purged": standing(600, start=200, high=lambda s: 200),
+    "one sample": standing(0),
+    "share group": standing(600, group_type="share"),
+}
+
+
+@pytest.mark.parametrize("rounds", SILENT.values(), ids=SILENT.keys())
+def test_silence_is_no_fault_where(rounds):
+    assert not liveness(*rounds)
+
+
+def test_only_time_with_work_left_counts():
+    idle = standing(600, high=lambda s: 100, members=())
+
+    assert not liveness(*idle, *standing(660, first=605, high=lambda s: s, members=()))
+    assert liveness(*idle, *standing(670, first=605, high=lambda s: s, members=()))
+
+
+def test_a_gap_between_rounds_counts_for_nothing():
+    rounds = [*standing(30, members=()), *standing(4000, first=4000, members=())]
+
+    assert not liveness(*rounds)
+    assert liveness(*rounds, *standing(4035, first=4005, members=()))
+
+
+def test_a_round_without_a_commit_does_not_start_the_count_anew():
+    assert liveness(
+        *standing(30, members=()), seen(35, high=250, committed=NOBODY, members=()), *standing(65, first=40, members=())
+    )
+
+
+def test_it_closes_when_the_commit_moves():
+    rounds = standing(125)
+
+    assert "moved to 101" in finding(*rounds, seen(130, high=400, committed=101), kind=STALLED).closed_reason
+
+
+def test_it_closes_when_nothing_readable_is_left():
+    rounds = standing(125, high=lambda s: 200)
+
+    assert finding(*rounds, seen(130, high=200, stable=102, committed=100), kind=STALLED).closed_reason
+
+
+def test_members_that_come_back_keep_the_one_finding_until_the_commit_moves():
+    rounds = [*standing(65, members=()), *standing(300, first=70)]
+    (found,) = liveness(*rounds)
+
+    assert (found.kind, found.closed_reason, found.evidence["members"]) == (STOPPED, None, 1)
+
+
+def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom():
+    def checkpoints(number):
+        return [seen(s, high=1000 + s, committed=10 * (int(s) // 100)) for s in steps(0, 100 * number)]
+
+    history = checkpoints(3)
+    assert not liveness(*history, *[seen(s, high=1000 + s, committed=30) for s in steps(305, 490)])
+    assert liveness(*history, *[seen(s, high=1000 + s, committed=30) for s in steps(305, 520)])
+
+
+def test_one_outage_does_not_make_the_rule_deaf():
+    outage = [seen(s, high=2000 + s, committed=0) for s in steps(0, 1000)]
+    working = [seen(s, high=2000 + s, committed=int(s)) for s in steps(1005, 1020)]
+    rounds = [*outage, *working, *[seen(s, high=2000 + s, committed=1020) for s in steps(1025, 1200)]]
+
+    assert [f.anchor for f in liveness(*rounds)] == ["commit 0", "commit 1020"]
+
+
+def test_the_partition_nobody_owns_of_a_topic_that_is_assigned_is_stalled_without_owner():
+    other = member("m1", TopicPartition("orders", 1))
+
+    assert "no owner" in finding(*standing(125, members=[other]), kind=STALLED).title
+    assert "owner m1" in finding(*standing(125, members=[OWNER]), kind=STALLED).title

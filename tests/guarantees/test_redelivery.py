@@ -1,0 +1,101 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from tests.guarantees.builders import KEY, NOBODY, PARTITION, finding, findings, member, seen, steps
+
+POSSIBLE = Kind.POSSIBLE_REDELIVERY
+OLD, NEW = member("old", PARTITION), member("new", PARTITION)
+BEFORE = seen(0, high=150, committed=100, members=[OLD])
+
+
+def test_what_was_not_committed_when_a_member_left_may_be_delivered_again():
+    found = finding(BEFORE, seen(5, high=160, committed=100, members=[NEW]), kind=POSSIBLE)
+
+    assert (found.severity, found.grade, found.anchor) == (1, Grade.POSSIBLE, "old at commit 100")
+    assert (found.bounds.lower, found.bounds.upper) == (0, 60)
+    assert found.statements[2].grade is Grade.NOT_OBSERVABLE
+
+
+def test_a_commit_that_had_stood_while_the_member_was_still_listed_makes_it_a_risk():
+    def stood(last):
+        rounds = [seen(s, high=150 + s, committed=100, members=[OLD]) for s in steps(0, last)]
+        return finding(*rounds, seen(last + 5, high=200, committed=100, members=[NEW]), kind=POSSIBLE)
+
+    assert [stood(last).severity for last in (5, 10)] == [1, 2]
+
+
+def test_a_member_that_committed_just_before_it_left_is_information():
+    rounds = [seen(s, high=150 + s, committed=100 + s, members=[OLD]) for s in steps(0, 20)]
+
+    assert finding(*rounds, seen(25, high=200, committed=125, members=[NEW]), kind=POSSIBLE).severity == 1
+
+
+AFTER = {
+    "nothing uncommitted": seen(5, high=150, committed=150, members=[NEW]),
+    "the member stayed": seen(5, high=160, committed=100, members=[OLD]),
+    "another joined and took nothing": seen(5, high=160, committed=100, members=[OLD, member("new")]),
+    "it moved to another living member": seen(5, high=160, committed=100, members=[member("old"), NEW]),
+    "commit unknown": seen(5, high=160, committed=NOBODY, members=[NEW]),
+    "group unknown": seen(5, high=160, committed=100, members=NOBODY),
+    "still rebalancing": seen(5, high=160, committed=100, members=[member("new")], group_state="PreparingRebalance"),
+    "another topic": seen(5, high=160, committed=100, members=[NEW], topic_id="topic-id-2"),
+}
+
+
+@pytest.mark.parametrize("after", AFTER.values(), ids=AFTER.keys())
+def test_nothing_to_deliver_again_where(after):
+    assert not findings(BEFORE, after, kind=POSSIBLE)
+
+
+def test_a_static_member_that_came_back_has_not_left():
+    static, back = member("m1", PARTITION, instance="i"), member("m2", PARTITION, instance="i")
+    rounds = (seen(0, high=150, committed=100, members=[static]), seen(5, high=160, committed=100, members=[back]))
+
+    assert not findings(*rounds, kind=POSSIBLE)
+
+
+def test_up_to_two_offsets_of_a_standing_log_may_be_markers():
+    def leave(high_before, high):
+        return (
+            seen(0, high=high_before, committed=100, members=[OLD]),
+            seen(5, high=high, committed=100, members=[NEW]),
+        )
+
+    assert not findings(*leave(102, 102), kind=POSSIBLE)
+    assert findings(*leave(101, 102), kind=POSSIBLE)
+    assert findings(*leave(103, 103), kind=POSSIBLE)
+
+
+def test_a_rebalance_over_several_rounds_is_seen_once_when_it_has_settled():
+    rounds = (
+        BEFORE,
+        seen(5, high=160, committed=100, members=[member("new")], group_state="PreparingRebalance"),
+        seen(10, high=170, committed=100, members=[NEW]),
+    )
+    assert finding(*rounds, kind=POSSIBLE).bounds.upper == 70
+
+
+def test_the_window_starts_at_the_commit_the_new_owner_cannot_have_made():
+    assert finding(BEFORE, seen(5, high=160, committed=110, members=[NEW]), kind=POSSIBLE).bounds.upper == 60
+
+
+def test_the_first_end_read_after_the_move_bounds_what_the_member_can_have_read():
+    rounds = [BEFORE, *(seen(5 * n, high=150 + 10 * n, committed=100, members=[NEW]) for n in (1, 2, 3))]
+
+    assert finding(*rounds[:3], kind=POSSIBLE).bounds.upper == 70
+    assert finding(*rounds, kind=POSSIBLE).bounds.upper == 70
+
+
+def test_it_closes_when_commits_have_passed_the_window():
+    moved = (BEFORE, seen(5, high=160, committed=100, members=[NEW]))
+
+    assert finding(*moved, seen(10, high=170, committed=169, members=[NEW]), kind=POSSIBLE).closed_reason is None
+    assert finding(*moved, seen(10, high=170, committed=170, members=[NEW]), kind=POSSIBLE).closed_reason
+
+
+def test_a_group_that_all_members_left_is_named_without_a_new_owner():
+    found = finding(BEFORE, seen(5, high=160, committed=100, members=()), kind=POSSIBLE)
+
+    assert found.evidence["new_member_id"] is None
+    assert found.evidence["cause"] == "all members left"
+    assert found.place.group_id == KEY.group_id

@@ -1,0 +1,157 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from guarantees.thresholds import Thresholds
+from tests.guarantees.builders import NOBODY, finding, findings, member, seen
+
+REWIND = Kind.REWIND
+A, B = seen(0, high=900, committed=500), seen(5, high=900, committed=300)
+
+
+def test_a_lower_commit_is_a_rewind_of_the_offsets_between():
+    found = finding(A, B, kind=REWIND)
+
+    assert (found.severity, found.grade, found.anchor) == (3, Grade.PROVEN, "500->300")
+    assert (found.bounds.lower, found.bounds.upper) == (0, 200)
+    assert [s.grade for s in found.statements] == [Grade.PROVEN, Grade.PROBABLE, Grade.POSSIBLE]
+    assert found.evidence["committed_offset_before"] == 500
+    assert found.happened_at_ms == B.commits[next(iter(B.commits))].observed_at_ms
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        seen(3, high=900, committed=NOBODY),
+        seen(3, high=900, pending=True),
+        seen(3, high=900),
+        seen(3, high=900, committed=300, members=NOBODY),
+    ],
+    ids=["commit failed", "commit pending", "not asked", "group unknown"],
+)
+def test_answers_that_say_nothing_neither_hide_nor_make_a_rewind(between):
+    assert len(findings(A, between, B, kind=REWIND)) == 1
+    assert not findings(A, between, seen(5, high=900, committed=500), kind=REWIND)
+    assert not findings(A, between, kind=REWIND)
+
+
+def test_a_group_that_lost_its_commit_and_starts_anew_is_not_rewound():
+    assert not findings(A, seen(3, high=900, no_commit=True), B, kind=REWIND)
+
+
+def test_a_new_coordinator_is_believed_from_its_second_answer_on():
+    moved = seen(5, high=900, committed=300, coordinator=2)
+
+    assert not findings(A, moved, kind=REWIND)
+    assert not findings(A, moved, seen(10, high=900, committed=500, coordinator=2), kind=REWIND)
+    assert len(findings(A, moved, seen(10, high=900, committed=300, coordinator=2), kind=REWIND)) == 1
+
+
+def test_a_topic_created_anew_is_not_a_rewind():
+    assert not findings(A, seen(5, high=10, committed=3, topic_id="topic-id-2"), kind=REWIND)
+
+
+def test_a_rewind_closes_as_recovered_when_a_commit_reaches_the_old_one():
+    almost = finding(A, B, seen(10, high=900, committed=499), kind=REWIND)
+    reached = finding(A, B, seen(10, high=900, committed=500), kind=REWIND)
+
+    assert almost.closed_reason is None
+    assert reached.closed_reason.startswith("recovered")
+
+
+def test_a_rewind_closes_when_the_commit_is_gone():
+    assert "no commit" in finding(A, B, seen(10, high=900, no_commit=True), kind=REWIND).closed_reason
+
+
+def test_two_falls_in_a_row_are_two_findings():
+    assert [f.anchor for f in findings(A, B, seen(10, high=900, committed=100), kind=REWIND)] == [
+        "500->300",
+        "300->100",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_reset"), [((), (), True), ((), None, False), (None, (), False), (None, None, False)]
+)
+def test_only_a_group_without_members_on_both_sides_was_reset_by_an_operator(before, after, is_reset):
+    def members(given):
+        return (member("m1"),) if given is None else given
+
+    rounds = (
+        seen(0, high=9000, committed=5000, members=members(before)),
+        seen(5, high=9000, committed=300, members=members(after)),
+    )
+    found = finding(*rounds, kind=REWIND)
+
+    assert found.title.startswith("operator reset") is is_reset
+    assert found.evidence["is_operator_reset"] is is_reset
+    assert (found.severity == 1) is is_reset
+
+
+def test_a_group_that_looks_dead_is_not_taken_for_empty():
+    rounds = [seen(s, high=900, committed=c, members=(), group_state="Dead") for s, c in ((0, 500), (5, 300))]
+
+    assert finding(*rounds, kind=REWIND).severity == 3
+
+
+SMALL = (
+    seen(0, high=900, committed=500, members=[member("m1"), member("m2")]),
+    seen(5, high=900, committed=499, members=[member("m1")]),
+)
+
+
+def test_a_small_rewind_within_a_rebalance_is_information():
+    assert finding(*SMALL, kind=REWIND).severity == 1
+
+
+def test_a_small_rewind_within_a_rebalance_that_does_not_recover_is_serious():
+    later = [seen(s, high=900, committed=499, members=[member("m1")]) for s in (60, 70)]
+
+    assert [finding(*SMALL, *later[:n], kind=REWIND).severity for n in (1, 2)] == [1, 3]
+
+
+def test_a_large_rewind_within_a_rebalance_is_serious():
+    rounds = (
+        seen(0, high=9000, committed=5001, members=[member("m1"), member("m2")]),
+        seen(5, high=9000, committed=4500, members=[member("m1")]),
+    )
+    assert finding(*rounds, kind=REWIND).severity == 3
+
+
+def test_a_static_member_that_came_back_explains_no_rewind():
+    rounds = (
+        seen(0, high=900, committed=500, members=[member("m1", instance="i")]),
+        seen(5, high=900, committed=499, members=[member("m1b", instance="i")]),
+    )
+    assert finding(*rounds, kind=REWIND).severity == 3
+
+
+def test_offsets_below_the_log_start_cannot_be_delivered_again():
+    assert finding(A, seen(5, high=900, start=450, committed=300), kind=REWIND).bounds.upper == 50
+
+
+def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation():
+    before = seen(0, high=1500, committed=1500, commit_epoch=0)
+
+    assert not findings(before, seen(5, high=1100, epoch=1, committed=1100, commit_epoch=1), kind=REWIND)
+    assert findings(before, seen(5, high=1500, committed=1100, commit_epoch=0), kind=REWIND)
+
+
+def test_a_commit_that_comes_back_to_the_end_of_a_cut_log_rereads_nothing():
+    rounds = (
+        seen(0, high=1500, committed=1500),
+        seen(5, high=1100, epoch=1, committed=1500),
+        seen(10, high=1110, epoch=1, committed=1105),
+    )
+    assert not findings(*rounds, kind=REWIND)
+    assert findings(*rounds[:2], seen(10, high=1110, epoch=1, committed=5), kind=REWIND)
+
+
+def test_falls_below_the_threshold_are_not_reported():
+    assert not findings(A, B, kind=REWIND, thresholds=Thresholds(min_rewind_offsets=201))
+    assert findings(A, B, kind=REWIND, thresholds=Thresholds(min_rewind_offsets=200))
+
+
+def test_share_groups_have_no_commits_to_rewind():
+    rounds = [seen(s, high=900, committed=c, group_type="share") for s, c in ((0, 500), (5, 300))]
+
+    assert not findings(*rounds, kind=REWIND)

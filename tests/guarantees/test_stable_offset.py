@@ -1,0 +1,150 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from guarantees.observations import Signal
+from guarantees.places import TopicPartition
+from tests.guarantees.builders import NOBODY, PARTITION, complete, finding, findings, producer, seen, steps, transaction
+
+FROZEN = Kind.STABLE_OFFSET_FROZEN
+OPEN = (producer(90),)
+LISTED = (transaction(PARTITION),)
+
+
+def held(last, *, every=5, first=0, **given):
+    return [
+        seen(s, **{"high": 100, "stable": 90, "producers": OPEN, "transactions": LISTED, **given})
+        for s in steps(first, last, every)
+    ]
+
+
+def test_the_same_transaction_over_ten_seconds_holds_the_stable_offset():
+    assert not findings(*held(5), kind=FROZEN)
+    found = finding(*held(10), kind=FROZEN)
+
+    assert (found.severity, found.grade, found.anchor) == (1, Grade.PROVEN, "producer 7, epoch 0, offset 90")
+    assert (found.bounds.lower, found.bounds.upper) == (10, 10)
+    assert found.evidence["transactional_id"] == "tx"
+    assert found.evidence["class"] == "open"
+
+
+def test_short_transactions_one_after_another_are_silent():
+    rounds = [seen(s, high=100 + s, stable=90 + s, producers=(producer(90 + s),)) for s in steps(0, 120)]
+
+    assert not findings(*rounds, kind=FROZEN)
+
+
+@pytest.mark.parametrize(
+    ("age_s", "timeout_s", "expected", "severity"),
+    [
+        (47, 60, "open", 1),
+        (49, 60, "late", 2),
+        (60, 60, "late", 2),
+        (61, 60, "expiring", 2),
+        (360, 60, "expiring", 2),
+        (361, 60, "overdue", 3),
+        (49, 900, "open", 1),
+    ],
+)
+def test_the_coordinators_age_decides_while_it_lists_the_partition(age_s, timeout_s, expected, severity):
+    listed = (transaction(PARTITION, started=10.02 - age_s, timeout_s=timeout_s),)
+    found = finding(*held(10, transactions=listed), kind=FROZEN)
+
+    assert (found.evidence["class"], found.severity) == (expected, severity)
+
+
+ELSEWHERE = (transaction(TopicPartition("other", 0)),)
+ALL_ASKED = (complete(Signal.TRANSACTIONS),)
+
+
+def test_a_coordinator_that_describes_the_transaction_without_the_partition_proves_it_unlisted():
+    found = finding(*held(60, transactions=ELSEWHERE), kind=FROZEN)
+
+    assert (found.evidence["class"], found.severity) == ("unlisted", 3)
+    assert found.statements[2].grade is Grade.PROVEN
+
+
+def test_no_transaction_on_any_coordinator_is_probable_because_a_missing_right_looks_the_same():
+    found = finding(*held(60, transactions=(), coverage=ALL_ASKED), kind=FROZEN)
+
+    assert (found.evidence["class"], found.severity) == ("unlisted", 3)
+    assert found.statements[2].grade is Grade.PROBABLE
+
+
+def test_coordinators_that_did_not_all_answer_prove_nothing():
+    found = finding(*held(60, transactions=()), kind=FROZEN)
+
+    assert (found.evidence["class"], found.severity) == ("open", 1)
+
+
+def test_an_unlisted_transaction_hangs_once_its_last_write_is_older_than_any_timeout():
+    writing = finding(*held(60, transactions=ELSEWHERE, producers=(producer(90, last_second=-800),)), kind=FROZEN)
+    silent = finding(*held(60, transactions=ELSEWHERE, producers=(producer(90, last_second=-841),)), kind=FROZEN)
+
+    assert (writing.evidence["class"], silent.evidence["class"]) == ("unlisted", "hanging")
+    assert silent.severity == 4
+
+
+def test_a_future_producer_clock_does_not_hide_a_hanging_transaction():
+    rounds = held(905, transactions=ELSEWHERE, producers=(producer(90, last_second=10_000),))
+
+    assert finding(*rounds, kind=FROZEN).evidence["class"] == "hanging"
+
+
+def test_a_pending_marker_with_the_partition_still_listed_does_not_hang():
+    pending = (transaction(PARTITION, state="PrepareCommit"),)
+
+    assert finding(*held(90, transactions=pending), kind=FROZEN).evidence["class"] == "expiring"
+
+
+def test_a_round_without_answers_does_not_make_it_look_younger():
+    rounds = [*held(60, transactions=ELSEWHERE), *held(70, first=65, transactions=(), producers=NOBODY)]
+
+    assert finding(*rounds, kind=FROZEN).severity == 3
+
+
+def test_without_the_right_to_describe_producers_the_transaction_that_lists_the_partition_is_named():
+    found = finding(*held(30, producers=NOBODY), kind=FROZEN)
+
+    assert found.statements[1].grade is Grade.PROBABLE
+    assert found.evidence["transactional_id"] == "tx"
+
+
+def test_without_any_right_the_stable_offset_alone_is_reported_after_more_patience():
+    assert not findings(*held(25, producers=NOBODY, transactions=()), kind=FROZEN)
+    found = finding(*held(30, producers=NOBODY, transactions=()), kind=FROZEN)
+
+    assert found.statements[1].grade is Grade.NOT_OBSERVABLE
+    assert found.anchor == "producer None, epoch None, offset 90"
+
+
+def test_a_name_learnt_later_keeps_the_finding():
+    rounds = [*held(30, producers=NOBODY, transactions=()), *held(40, first=35)]
+
+    assert finding(*rounds, kind=FROZEN).evidence["producer_id"] == 7
+
+
+@pytest.mark.parametrize(("committed", "is_waiting"), [(87, False), (88, True), (90, True), (91, False)], ids=str)
+def test_groups_at_the_stable_offset_wait(committed, is_waiting):
+    groups = finding(*held(10, committed=committed), kind=FROZEN).evidence["waiting_groups"]
+
+    assert bool(groups) is is_waiting
+
+
+@pytest.mark.parametrize(
+    ("state", "word"), [("CompleteCommit", ", committed:"), ("PrepareAbort", ", aborted:"), ("Ongoing", "not seen")]
+)
+def test_it_closes_when_the_stable_offset_passes_the_start(state, word):
+    ended = seen(15, high=101, stable=101, transactions=(transaction(PARTITION, state=state),))
+
+    assert word in finding(*held(10), ended, kind=FROZEN).closed_reason
+
+
+def test_it_closes_when_the_log_is_cut_below_it():
+    assert "cut" in finding(*held(10), seen(15, high=80, epoch=1), kind=FROZEN).closed_reason
+
+
+def test_the_stable_offset_stood_through_a_gap():
+    assert (
+        finding(*held(0), *held(600, first=600), kind=FROZEN).happened_at_ms
+        == held(0)[0].partitions[PARTITION].observed_at_ms
+    )

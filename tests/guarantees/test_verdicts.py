@@ -1,0 +1,145 @@
+from dataclasses import replace
+
+import pytest
+
+from guarantees.findings import Finding, Grade, Kind, Place, Statement
+from guarantees.observations import Signal
+from guarantees.promises import Guarantee, Pipeline, Verdict, judge
+from guarantees.verdicts import ESSENTIAL, OF_GROUP, OF_TOPIC, Sight, concerns, pipeline_verdict
+from tests.guarantees.builders import complete
+
+ALO, AMO, EO = Guarantee.AT_LEAST_ONCE, Guarantee.AT_MOST_ONCE, Guarantee.EXACTLY_ONCE
+PIPELINE = Pipeline("billing", "orders", "payments", "invoices", EO)
+NOW = 1_000_000
+FULL = Sight(
+    newest_evidence_at_ms=NOW,
+    interval_s=5.0,
+    coverage=tuple(complete(signal) for signal in sorted(ESSENTIAL)),
+    sampled_topics=frozenset({"orders", "invoices"}),
+)
+
+
+def fact(kind, severity=3, *, topic="orders", group_id="payments", closed=None, last_seen_at_ms=NOW):
+    place = Place("c", topic, "t", 0, group_id if kind in OF_GROUP else None)
+    statements = (Statement(Grade.PROVEN, "seen"),)
+    return Finding(kind, place, "a", severity, "title", statements, None, {}, 0, last_seen_at_ms, closed_reason=closed)
+
+
+def verdict(*facts, pipeline=PIPELINE, sight=FULL, now_ms=NOW):
+    return pipeline_verdict(pipeline, facts, sight, now_ms=now_ms, window_from_ms=NOW - 60_000)
+
+
+def test_a_pipeline_without_findings_that_was_seen_whole_keeps_its_promise():
+    seen = verdict()
+
+    assert (seen.verdict, seen.findings, seen.unknowns, seen.is_stale) == (Verdict.OK, (), (), False)
+
+
+def test_the_worst_finding_decides_and_comes_first():
+    rewind, loss = fact(Kind.REWIND), fact(Kind.LOST_WRITE, 4)
+    seen = verdict(rewind, loss)
+
+    assert (seen.verdict, seen.findings) == (Verdict.VIOLATED, (loss, rewind))
+    assert verdict(rewind).verdict is Verdict.DEGRADED
+
+
+BLIND = {
+    "nothing yet": replace(FULL, newest_evidence_at_ms=None),
+    "a signal not asked for": replace(FULL, coverage=FULL.coverage[1:]),
+    "a signal incomplete": replace(FULL, coverage=(replace(FULL.coverage[0], answered=0), *FULL.coverage[1:])),
+    "no ids of the sink": replace(FULL, sampled_topics=frozenset({"orders"})),
+    "no ids of the source": replace(FULL, sampled_topics=frozenset({"invoices"})),
+}
+
+
+@pytest.mark.parametrize("sight", BLIND.values(), ids=BLIND.keys())
+def test_a_gap_is_never_green_and_never_hides_what_is_known(sight):
+    assert verdict(sight=sight).verdict is Verdict.UNKNOWN
+    assert verdict(sight=sight).unknowns
+    assert verdict(fact(Kind.REWIND), sight=sight).verdict is Verdict.DEGRADED
+
+
+def test_detail_that_is_missing_is_said_and_blinds_nobody():
+    refused = replace(complete(Signal.CONFIGS), answered=0, refused=1)
+    seen = verdict(sight=replace(FULL, coverage=(*FULL.coverage, refused)))
+
+    assert seen.verdict is Verdict.OK
+    assert "not permitted" in seen.unknowns[0].reason
+
+
+@pytest.mark.parametrize(("now_ms", "expected"), [(NOW + 10_000, Verdict.OK), (NOW + 10_001, Verdict.STALE)])
+def test_evidence_older_than_two_intervals_is_stale(now_ms, expected):
+    assert verdict(now_ms=now_ms).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("promise", "sink", "sampled", "unknown"),
+    [
+        (ALO, None, set(), "losses: without a sink"),
+        (AMO, None, {"orders"}, None),
+        (AMO, None, set(), "duplicates"),
+        (ALO, "invoices", {"orders", "invoices"}, None),
+        (EO, None, {"orders"}, "losses: without a sink"),
+    ],
+)
+def test_what_a_promise_needs_to_be_seen(promise, sink, sampled, unknown):
+    pipeline = replace(PIPELINE, promise=promise, sink=sink)
+    seen = verdict(pipeline=pipeline, sight=replace(FULL, sampled_topics=frozenset(sampled)))
+
+    assert [u.reason.startswith(unknown or "never") for u in seen.unknowns] == ([] if unknown is None else [True])
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (fact(Kind.DUPLICATE_WRITE, closed="settled"), Verdict.VIOLATED),
+        (fact(Kind.DUPLICATE_WRITE, closed="settled", last_seen_at_ms=NOW - 60_001), Verdict.OK),
+        (fact(Kind.DUPLICATE_WRITE, last_seen_at_ms=NOW - 60_001), Verdict.VIOLATED),
+        (fact(Kind.LOST_WRITE, closed="explained as late"), Verdict.OK),
+        (fact(Kind.BELOW_MIN_ISR, 2, closed="again"), Verdict.OK),
+        (fact(Kind.BELOW_MIN_ISR, 2), Verdict.DEGRADED),
+    ],
+)
+def test_a_violation_counts_in_its_window_although_it_is_over(finding, expected):
+    assert verdict(finding).verdict is expected
+
+
+@pytest.mark.parametrize(
+    ("finding", "expected"),
+    [
+        (fact(Kind.REWIND), True),
+        (fact(Kind.REWIND, group_id="other"), False),
+        (fact(Kind.REWIND, topic="invoices"), False),
+        (fact(Kind.DUPLICATE_WRITE, topic="invoices"), True),
+        (fact(Kind.DUPLICATE_WRITE, topic="orders"), True),
+        (fact(Kind.DUPLICATE_WRITE, topic="other"), False),
+    ],
+)
+def test_a_finding_concerns_a_pipeline_by_group_and_source_or_by_topic(finding, expected):
+    assert concerns(PIPELINE, finding) is expected
+
+
+def test_every_kind_is_of_a_group_or_of_a_topic():
+    assert set(Kind) == OF_GROUP | OF_TOPIC
+    assert not OF_GROUP & OF_TOPIC
+
+
+@pytest.mark.parametrize(
+    ("kind", "severity", "promise", "expected"),
+    [
+        (Kind.LOST_WRITE, 4, ALO, Verdict.VIOLATED),
+        (Kind.LOST_WRITE, 4, AMO, Verdict.OK),
+        (Kind.DUPLICATE_WRITE, 3, ALO, Verdict.OK),
+        (Kind.DUPLICATE_WRITE, 3, EO, Verdict.VIOLATED),
+        (Kind.REWIND, 3, ALO, Verdict.OK),
+        (Kind.REWIND, 3, AMO, Verdict.VIOLATED),
+        (Kind.REWIND, 1, EO, Verdict.DEGRADED),
+        (Kind.POSSIBLE_REDELIVERY, 1, EO, Verdict.OK),
+        (Kind.POSSIBLE_REDELIVERY, 2, EO, Verdict.DEGRADED),
+        (Kind.POSSIBLE_REDELIVERY, 2, ALO, Verdict.OK),
+        (Kind.STABLE_OFFSET_FROZEN, 1, ALO, Verdict.OK),
+        (Kind.STABLE_OFFSET_FROZEN, 2, ALO, Verdict.DEGRADED),
+    ],
+)
+def test_one_table_judges_the_facts(kind, severity, promise, expected):
+    assert judge(kind, severity, promise) is expected

@@ -1,0 +1,14 @@
+import pytest
+
+from settings import SparkSettings
+from spark_jobs.session import spark_session
+from spark_jobs.sources.kafka_ranges import KafkaRanges
+
+
+@pytest.fixture(scope="session")
+def spark():
+    """One session for all tests that need Spark."""
+    session = spark_session(SparkSettings(master="local[2]"))
+    session.dataSource.register(KafkaRanges)
+    yield session
+    session.stop()

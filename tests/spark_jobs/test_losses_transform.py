@@ -1,0 +1,107 @@
+import random
+from collections import defaultdict
+
+import duckdb
+import pyarrow as pa
+import pytest
+from pyspark.sql import functions as sf
+
+from spark_jobs.transforms.losses import judged_ids
+from tests.spark_jobs.sampled import frame, sample
+
+pytestmark = pytest.mark.spark
+
+DUE_TO = 10  # records below this offset are due
+
+
+def judged(spark, source, sink):
+    with_due = frame(spark, source).withColumn("is_due", sf.col("offset") < DUE_TO)
+    rows = judged_ids(with_due, frame(spark, sink)).collect()
+    return {
+        row.partition: (row.ids_judged, row.ids_unseen, [(lost.offset, lost.id_hash) for lost in row.lost])
+        for row in rows
+    }
+
+
+def test_due_id_that_the_sink_never_showed_is_lost(spark):
+    source = [sample(1, 1), sample(2, 2), sample(3, 3)]
+
+    assert judged(spark, source, [sample(2, 70, topic="sink")]) == {0: (3, 0, [(1, 1), (3, 3)])}
+
+
+def test_id_that_is_not_due_is_unseen_and_not_lost(spark):
+    source = [sample(1, 9), sample(2, 10), sample(3, 11)]
+
+    assert judged(spark, source, [sample(3, 1)]) == {0: (1, 1, [(9, 1)])}
+
+
+def test_id_shown_twice_is_shown(spark):
+    assert judged(spark, [sample(1, 1)], [sample(1, 5), sample(1, 6)]) == {0: (1, 0, [])}
+
+
+def test_id_stored_twice_in_the_source_is_judged_once_at_its_first_offset(spark):
+    assert judged(spark, [sample(1, 4), sample(1, 3)], []) == {0: (1, 0, [(3, 1)])}
+
+
+def test_lost_record_keeps_what_a_person_needs(spark):
+    source = frame(spark, [sample(1, 1, at_s=30)]).withColumn("is_due", sf.lit(True))
+
+    (row,) = judged_ids(source, frame(spark, [])).collect()
+
+    assert (row.lost[0].message_id, row.lost[0].observed_at.second) == ("m1", 30)
+
+
+def random_history(chance):
+    source = [
+        sample(chance.randrange(12), DUE_TO - 3 + step, partition=partition)
+        for partition in range(3)
+        for step in range(6)
+        if chance.random() < 0.8
+    ]
+    return source, [sample(chance.randrange(12), step, topic="sink") for step in range(chance.randrange(8))]
+
+
+def oracle(source, sink):
+    shown = {row["id_hash"] for row in sink}
+    firsts = {}
+    for row in sorted(source, key=lambda row: row["offset"]):
+        firsts.setdefault((row["partition"], row["id_hash"]), row)
+    found = defaultdict(lambda: [0, 0, []])
+    for (partition, id_hash), row in firsts.items():
+        is_due = row["offset"] < DUE_TO
+        found[partition][0] += is_due
+        if id_hash not in shown:
+            if is_due:
+                found[partition][2].append((row["offset"], id_hash))
+            else:
+                found[partition][1] += 1
+    return {partition: (ids, unseen, sorted(lost)) for partition, (ids, unseen, lost) in found.items()}
+
+
+SQL = f"""
+WITH ids AS (SELECT "partition", id_hash, min("offset") AS "offset" FROM source GROUP BY ALL),
+judged AS (SELECT *, "offset" < {DUE_TO} AS is_due, id_hash IN (SELECT id_hash FROM sink) AS is_shown FROM ids)
+SELECT "partition", count(*) FILTER (is_due), count(*) FILTER (NOT is_due AND NOT is_shown),
+    list(("offset", id_hash) ORDER BY "offset") FILTER (is_due AND NOT is_shown)
+FROM judged GROUP BY "partition"
+"""
+
+
+def duckdb_judged(source, sink):
+    schema = pa.schema([("partition", pa.int64()), ("offset", pa.int64()), ("id_hash", pa.int64())])
+    with duckdb.connect(":memory:") as connection:
+        connection.register("source", pa.Table.from_pylist(source, schema=schema))
+        connection.register("sink", pa.Table.from_pylist(sink, schema=schema))
+        rows = connection.sql(SQL).fetchall()
+    return {partition: (due, unseen, [tuple(pair) for pair in lost or []]) for partition, due, unseen, lost in rows}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_spark_duckdb_and_plain_python_judge_alike(spark, seed):
+    source, sink = random_history(random.Random(seed))
+
+    found = judged(spark, source, sink)
+
+    assert found == oracle(source, sink)
+    assert found == duckdb_judged(source, sink)
+    assert any(lost for _, _, lost in found.values()), "a history without a loss proves nothing"
