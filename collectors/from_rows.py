@@ -123,7 +123,7 @@ def group_state(each: Interval, members: Iterable[Member], ended_at_ms: int) -> 
         group_type=value["group_type"],
         state=value["state"],
         coordinator=value["coordinator"],
-        members=tuple(members),
+        members=tuple(sorted(members, key=lambda each: each.member_id)),
         group_epoch=value["group_epoch"],
         assignment_epoch=value["assignment_epoch"],
         observed_at_ms=_seen_at(each, ended_at_ms),

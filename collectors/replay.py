@@ -1,7 +1,6 @@
 """The rounds before a restart, put together again from their rows: the inverse of what a round writes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 
 from collectors import (
     committed_offsets,
@@ -14,37 +13,35 @@ from collectors import (
     rebalances,
     replica_offsets,
     rounds,
-    stored,
 )
 from collectors.kept_intervals import UNKNOWN_GROUPS
 from collectors.rows import Row
-from collectors.stored import LastRound
+from collectors.stored import Stored
 from collectors.watched import Remembered
 from guarantees.observations import GroupState, Round
 from guarantees.places import TopicPartition
 
 
-def replayed_rounds(data_dir: Path, last: LastRound) -> Iterator[Round]:
+def replayed_rounds(kept: Stored) -> Iterator[Round]:
     """The stored rounds of the last 15 minutes, the oldest first."""
-    intervals = stored.intervals(data_dir, last)
-    for tick, rows in stored.samples_by_tick(data_dir, last):
-        yield stored_round(last.cluster_id, tick, rows, intervals)
+    for tick, rows in kept.samples_by_tick():
+        yield stored_round(kept.last.cluster_id, tick, rows, kept.intervals)
 
 
-def remembered(data_dir: Path, last: LastRound, replayed: Iterable[Round]) -> Remembered:
+def remembered(kept: Stored) -> Remembered:
     """What the next round has to know of the last ones."""
     settled: dict[str, GroupState] = {}
     reads: dict[str, frozenset[TopicPartition]] = {}
-    for observed in replayed:
+    for observed in replayed_rounds(kept):
         settled = rebalances.settled_states(settled, groups.known(observed.groups))
         reads |= partitions_with_commits(observed)
-    intervals = stored.running(stored.intervals(data_dir, last))
-    listed = [*intervals[UNKNOWN_GROUPS].values(), *intervals[groups.STATE_TABLE].values()]
+    running = kept.running
+    listed = [*running[UNKNOWN_GROUPS].values(), *running[groups.STATE_TABLE].values()]
     return Remembered(
         groups={str(each.key[0]): from_rows.listed_group(each) for each in listed},
         reads=reads,
         settled=settled,
-        intervals=intervals,
+        intervals=running,
     )
 
 

@@ -112,15 +112,12 @@ class ClusterRounds:
         self._judged = Judged(Memory.empty(), {})
 
     def _resume(self, last: LastRound) -> None:
+        kept = stored.load(self._data_dir, last)
         self._cluster_id = last.cluster_id
-        self._tick = stored.next_tick(self._data_dir, last)
-        self._remembered = remembered(self._data_dir, last, replayed_rounds(self._data_dir, last))
+        self._tick = kept.next_tick
+        self._remembered = remembered(kept)
         self._judged, events = judge_again(
-            replayed_rounds(self._data_dir, last),
-            load_findings(self._data_dir),
-            last.cluster_id,
-            self._thresholds,
-            now_ms(),
+            replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()
         )
         append_events(self._log, events)
 

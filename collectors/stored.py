@@ -34,6 +34,38 @@ class LastRound:
         return Window(max(0, self.observed_at_ms - REPLAYED_MS), self.observed_at_ms + 60_000)
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the store holds of the replayed time: samples as Arrow tables, intervals by their kind."""
+
+    last: LastRound
+    samples: Mapping[str, pa.Table]
+    intervals: Mapping[str, Sequence[Interval]]
+
+    @property
+    def next_tick(self) -> int:
+        """One above every tick with rows, also of a round whose storing was cut short."""
+        ticks = [pc.max(rows.column("tick")).as_py() for rows in self.samples.values() if rows.num_rows]
+        return 1 + max(self.last.tick, *ticks)
+
+    def samples_by_tick(self) -> Iterator[tuple[int, dict[str, list[Row]]]]:
+        """The rows of the replayed rounds, a round at a time: all of them as Python values would be too many."""
+        for tick in pc.unique(self.samples[rounds.TABLE].column("tick")).to_pylist():
+            yield tick, {table: python_rows(table, _of_tick(rows, tick)) for table, rows in self.samples.items()}
+
+    @property
+    def running(self) -> dict[str, Running]:
+        """The intervals that had not ended, the newest of each subject."""
+        return {
+            name: {
+                each.key: each
+                for each in sorted(of_kind, key=lambda each: each.started_at_ms)
+                if each.ended_before_ms is None
+            }
+            for name, of_kind in self.intervals.items()
+        }
+
+
 def last_round(data_dir: Path, cluster: str) -> LastRound | None:
     """By the cluster's name in the settings; None where nothing is stored."""
     where = "cluster = ? AND cluster_id IS NOT NULL ORDER BY observed_at DESC LIMIT 1"
@@ -48,46 +80,23 @@ def last_round_of(data_dir: Path, cluster_id: str) -> LastRound | None:
     return _last_round(found[0]) if found else None
 
 
-def next_tick(data_dir: Path, last: LastRound) -> int:
-    """One above every tick with rows, also of a round whose storing was cut short."""
-    newest = last.tick
-    for table in SAMPLES:
-        stored = read(data_dir, table, last.window, "cluster_id = ?", (last.cluster_id,))
-        if stored.num_rows:
-            newest = max(newest, pc.max(stored.column("tick")).as_py())
-    return newest + 1
-
-
-def samples_by_tick(data_dir: Path, last: LastRound) -> Iterator[tuple[int, dict[str, list[Row]]]]:
-    """The rows of the replayed rounds, a round at a time: all of them at once would be too many."""
-    stored = {
+def load(data_dir: Path, last: LastRound) -> Stored:
+    """The replayed time of one cluster, each table read once."""
+    samples = {
         table: read(data_dir, table, last.window, "cluster_id = ? ORDER BY tick", (last.cluster_id,))
         for table in SAMPLES
     }
-    for tick in pc.unique(stored[rounds.TABLE].column("tick")).to_pylist():
-        yield tick, {table: python_rows(table, _of_tick(rows, tick)) for table, rows in stored.items()}
+    found: dict[str, list[Interval]] = {name: [] for name in KEPT}
+    for table in {kept.table for kept in KEPT.values()}:
+        for row in python_rows(table, read(data_dir, table, last.window, "cluster_id = ?", (last.cluster_id,))):
+            name = kind(table, row)
+            found[name].append(interval(table, row, KEPT[name].details))
+    return Stored(last, samples, found)
 
 
-def intervals(data_dir: Path, last: LastRound) -> dict[str, list[Interval]]:
-    """The newest restatement of every interval of the replayed time, by kind of interval."""
-    found: dict[str, list[Interval]] = {}
-    for name, kept in KEPT.items():
-        where = f"cluster_id = ? AND {_only(name)}"
-        rows = python_rows(kept.table, read(data_dir, kept.table, last.window, where, (last.cluster_id,)))
-        found[name] = [interval(kept.table, row, kept.details) for row in rows]
-    return found
-
-
-def running(found: Mapping[str, Sequence[Interval]]) -> dict[str, Running]:
-    """Those that had not ended, the newest of each subject."""
-    return {
-        name: {
-            each.key: each
-            for each in sorted(of_kind, key=lambda each: each.started_at_ms)
-            if each.ended_before_ms is None
-        }
-        for name, of_kind in found.items()
-    }
+def kind(table: str, row: Mapping[str, object]) -> str:
+    """Which kind of interval a row is: the groups nobody could describe share a table with the known ones."""
+    return UNKNOWN_GROUPS if table == KEPT[UNKNOWN_GROUPS].table and row["state"] is None else table
 
 
 def _last_round(row: Mapping[str, object]) -> LastRound:
@@ -96,9 +105,3 @@ def _last_round(row: Mapping[str, object]) -> LastRound:
 
 def _of_tick(rows: pa.Table, tick: int) -> pa.Table:
     return rows.filter(pc.equal(rows.column("tick"), tick))
-
-
-def _only(name: str) -> str:
-    if name == UNKNOWN_GROUPS:
-        return "state IS NULL"
-    return "state IS NOT NULL" if KEPT[name].table == KEPT[UNKNOWN_GROUPS].table else "true"

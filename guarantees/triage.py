@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Memory
@@ -10,8 +11,7 @@ from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A known commit of this round, with the partition's trustworthy offsets where there are any."""
 
     key: GroupPartition

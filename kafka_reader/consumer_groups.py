@@ -51,7 +51,7 @@ def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown
         group_type=CONSUMER,
         state=group.group_state,
         coordinator=broker,
-        members=tuple(_member(member) for member in group.members),
+        members=tuple(_member(member) for member in sorted(group.members, key=lambda each: each.member_id)),
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
         observed_at_ms=observed_at_ms,

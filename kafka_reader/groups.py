@@ -76,7 +76,9 @@ def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown
     if group.error_code != 0:
         return unknown_because(group.error_code)
     try:
-        members = tuple(_member(member, group.protocol_type) for member in group.members)
+        members = tuple(
+            _member(member, group.protocol_type) for member in sorted(group.members, key=lambda each: each.member_id)
+        )
     except (struct.error, ValueError, IndexError):
         return Unknown("a member's assignment cannot be decoded")
     return GroupState(CLASSIC, group.group_state, broker, members, None, None, observed_at_ms)

@@ -3,10 +3,11 @@
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from guarantees.findings import Finding, Kind
+from guarantees.findings import Evidence, Kind
 from guarantees.lifecycle import FindingHistory
 from lab.child import Child
 from lab.errors import LabError
@@ -25,11 +26,11 @@ _STOP_WITHIN_S = 30.0
 _WATCHES_WITHIN_S = 240.0
 _ROUNDS_BEFORE_FAULTS = 3
 
-# The evidence that says which records a finding is about; other kinds concern no single records.
-_OFFSETS_IN_EVIDENCE: Mapping[Kind, tuple[str, str]] = {
-    Kind.DUPLICATE_WRITE: ("first_offset", "last_offset"),
-    Kind.LOST_WRITE: ("first_offset", "last_offset"),
-    Kind.STABLE_OFFSET_FROZEN: ("start_offset", "start_offset"),
+# How a finding's evidence says which records it is about; other kinds concern no single records.
+_OFFSETS: Mapping[Kind, Callable[[Evidence], tuple[int, ...]]] = {
+    Kind.DUPLICATE_WRITE: lambda evidence: (_number(evidence["first_offset"]), _number(evidence["last_offset"])),
+    Kind.LOST_WRITE: lambda evidence: tuple(one["offset"] for one in _records(evidence["lost"], evidence["late"])),
+    Kind.STABLE_OFFSET_FROZEN: lambda evidence: (_number(evidence["start_offset"]),),
 }
 
 
@@ -105,7 +106,7 @@ def read_found(data: Path) -> list[Found]:
 def as_found(history: FindingHistory) -> Found:
     """A finding as the judge sees it."""
     finding, bounds = history.finding, history.finding.bounds
-    first, last = _OFFSETS_IN_EVIDENCE.get(finding.kind, ("", ""))
+    offsets = _OFFSETS[finding.kind](finding.evidence) if finding.kind in _OFFSETS else ()
     return Found(
         kind=finding.kind,
         topic=finding.place.topic or "",
@@ -114,16 +115,19 @@ def as_found(history: FindingHistory) -> Found:
         lower=None if bounds is None else bounds.lower,
         estimate=None if bounds is None else bounds.estimate,
         upper=None if bounds is None else bounds.upper,
-        first_offset=_offset(finding, first),
-        last_offset=_offset(finding, last),
+        first_offset=min(offsets, default=None),
+        last_offset=max(offsets, default=None),
         first_seen_ms=history.opened_at_ms,
         title=finding.title,
     )
 
 
-def _offset(finding: Finding, name: str) -> int | None:
-    value = finding.evidence.get(name)
-    return value if isinstance(value, int) else None
+def _number(value: object) -> int:
+    return int(str(value))
+
+
+def _records(*lists: Any) -> list[Mapping[str, int]]:
+    return [record for each in lists for record in each]
 
 
 def _pipeline(flow: Flow, promise: str) -> str:

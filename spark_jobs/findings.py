@@ -34,8 +34,8 @@ SELECT cluster_id, topic, topic_id, "partition", cause, producer_id, producer_ep
 FROM duplicates GROUP BY ALL HAVING max(observed_at) >= make_timestamptz(? * 1000)
 """
 _LOST = """
-SELECT topic, topic_id, cluster_id, "partition", "offset", message_id, state, epoch_ms(record_observed_at) AS observed_ms,
-    epoch_ms(passed_at) AS passed_ms, epoch_ms(observed_at) AS changed_ms
+SELECT topic, topic_id, cluster_id, "partition", "offset", message_id, state,
+    epoch_ms(record_observed_at) AS observed_ms, epoch_ms(passed_at) AS passed_ms, epoch_ms(observed_at) AS changed_ms
 FROM lost_ids WHERE pipeline = ?
 """
 _LOSSES = (
@@ -52,14 +52,15 @@ class RecordFindings:
         stored = load_findings(data_dir)
         self._known = {key: each for key, each in stored.items() if each.finding.kind in RECORD_KINDS}
 
-    def evaluate(self, transaction: Transaction, pipelines: Iterable[str], *, since_ms: int, now_ms: int) -> None:
-        """Judge duplicates added since a time, and the losses of the named pipelines, and append what changed."""
+    def judge(self, transaction: Transaction, pipelines: Iterable[str], *, since_ms: int, now_ms: int) -> list[Finding]:
+        """What the metrics say: groups of duplicates that grew since a time, and the losses of the named pipelines."""
         found = self._duplicates(transaction, since_ms, now_ms)
         for name in pipelines:
             found += self._losses(transaction, self._pipelines[name])
-        self._append(found, now_ms)
+        return found
 
-    def _append(self, found: list[Finding], now_ms: int) -> None:
+    def append(self, found: list[Finding], now_ms: int) -> None:
+        """Write what changed; only after the metrics it rests on are committed."""
         events = changes(self._known, found, now_ms)
         append_events(self._log, events)
         self._known: Mapping[str, FindingHistory] = fold(events, self._known)

@@ -48,8 +48,8 @@ def extended(coverage: Mapping[Part, Coverage], rows: Iterable[Row]) -> dict[Par
     return after
 
 
-def read_row(read: RangeRead, segment: str | None, run_id: str) -> dict[str, object]:
-    """A range that was read to its end."""
+def read_row(read: RangeRead, segment: str | None) -> dict[str, object]:
+    """A range that was read to its end; its run is added at the commit."""
     account = read.account
     return {
         **_place(read.range),
@@ -64,12 +64,11 @@ def read_row(read: RangeRead, segment: str | None, run_id: str) -> dict[str, obj
         "sampling_rate": read.request.rate,
         "state": COMPLETE,
         "segment": segment,
-        "run_id": run_id,
         "observed_at": account.observed_at_ms,
     }
 
 
-def unread_row(covered: OffsetRange, now: PartNow, state: str, rate: float, run_id: str) -> dict[str, object]:
+def unread_row(covered: OffsetRange, now: PartNow, state: str, rate: float) -> dict[str, object]:
     """A range nothing was read of: empty (a history begins), or purged before it was read."""
     return {
         **_place(covered),
@@ -84,7 +83,6 @@ def unread_row(covered: OffsetRange, now: PartNow, state: str, rate: float, run_
         "sampling_rate": rate,
         "state": state,
         "segment": None,
-        "run_id": run_id,
         "observed_at": now.observed_at_ms,
     }
 

@@ -33,6 +33,13 @@ class RangeRead:
     def range(self) -> OffsetRange:
         return self.request.range
 
+    @property
+    def segment_name(self) -> str:
+        """Under which `append_samples` commits it."""
+        part = self.range.part
+        producer = range_producer(UUID(part.topic_id).hex, part.partition)
+        return str(SegmentName(producer, 0, self.range.first_offset, self.range.next_offset - 1))
+
 
 def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest]) -> list[RangeRead]:
     """Read all ranges in one Spark job; one that failed says so in its account and stops no other."""

@@ -27,8 +27,11 @@ def opened(view: View) -> Iterator[Finding]:
     Without members the group has stopped, and only where the log went on growing: a backlog nobody adds to is an
     abandoned group. With members it is stalled, unless none of them is assigned any partition of the topic (C10).
     """
+    shortest_ms = min(view.thresholds.stopped_after_s, view.thresholds.stalled_after_s) * 1000
     for found in view.triage.behind:
-        silence = view.now.silences[found.key]
+        silence = view.now.silences.get(found.key)
+        if silence is None or silence.observed_ms <= shortest_ms:
+            continue
         kind = _kind(view, found, silence)
         place = group_place(view.cluster_id, found.key, found.commit.topic_id)
         if kind is not None and not any((other, place) in view.open_places for other in KINDS):
@@ -64,14 +67,15 @@ def remember(
     silences: dict[GroupPartition, Silence] = {}
     customs = dict(before.customs)
     for found in triage.behind:
-        known_silence = before.silences.get(found.key)
-        if known_silence is not None and _stands(known_silence, found):
-            silences[found.key] = _longer(known_silence, found, gap_s)
-            continue
-        if known_silence is not None:
-            customs[found.key] = _custom(customs.get(found.key, ()), known_silence, found, gap_s)
-        silences[found.key] = _new(found)
-    for key in before.silences.keys() - silences.keys():
+        silence = before.silences.get(found.key)
+        lasting = _begun(before, found, gap_s) if silence is None else _longer(silence, found, gap_s)
+        if lasting is not None:
+            silences[found.key] = lasting
+        if silence is not None and lasting is None:
+            customs[found.key] = _custom(customs.get(found.key, ()), silence, found, gap_s)
+        elif found.key in customs and lasting is None and _has_moved(before, found):
+            del customs[found.key]  # it commits in every round again
+    for key in before.silences.keys() - {found.key for found in triage.behind}:
         ended = None if key.group_id in distrusted else known_reading(key, observed, offsets)
         if ended is None or not isinstance(ended.readable, int):
             silences[key] = before.silences[key]
@@ -84,13 +88,29 @@ def _stands(silence: Silence, found: Reading) -> bool:
     return silence.committed_offset == found.committed_offset and silence.topic_id == found.commit.topic_id
 
 
-def _new(found: Reading) -> Silence:
-    now_ms = found.commit.observed_at_ms
-    high_watermark = 0 if found.offsets is None else known(found.offsets.high_watermark)
-    return Silence(found.commit.topic_id, found.committed_offset, now_ms, now_ms, 0, high_watermark)
+def _has_moved(before: Memory, found: Reading) -> bool:
+    last = before.commits.get(found.key)
+    return last is None or last.committed_offset != found.committed_offset
 
 
-def _longer(silence: Silence, found: Reading, gap_s: float) -> Silence:
+def _begun(before: Memory, found: Reading, gap_s: float) -> Silence | None:
+    """The commit stood since the last sample although work was left then: silence from that sample on."""
+    last, offsets = before.commits.get(found.key), before.offsets.get(found.key.topic_partition)
+    if last is None or offsets is None or _has_moved(before, found):
+        return None
+    if not last.topic_id == offsets.topic_id == found.commit.topic_id:
+        return None
+    left = Reading(found.key, last, found.committed_offset, offsets).readable
+    if not isinstance(left, int) or left <= MARKER_SLACK:
+        return None
+    since_ms = last.observed_at_ms
+    began = Silence(last.topic_id, found.committed_offset, since_ms, since_ms, 0, known(offsets.high_watermark))
+    return _longer(began, found, gap_s)
+
+
+def _longer(silence: Silence, found: Reading, gap_s: float) -> Silence | None:
+    if not _stands(silence, found):
+        return None
     now_ms = found.commit.observed_at_ms
     return replace(silence, last_ms=now_ms, observed_ms=silence.observed_ms + _span_ms(silence, now_ms, gap_s))
 

@@ -121,7 +121,8 @@ def _statements(
 ) -> tuple[Statement, ...]:
     where, window = f"{key.topic}-{key.partition}", high_watermark - start
     taken = "nobody owns it" if move.new_member is None else f"{move.new_member} owns it now"
-    stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if silent_ms >= LIVING_COMMITS_WITHIN_MS else ""
+    is_long = silent_ms >= LIVING_COMMITS_WITHIN_MS
+    stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if is_long else ""
     return (
         Statement(
             Grade.POSSIBLE,

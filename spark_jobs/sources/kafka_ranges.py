@@ -25,13 +25,14 @@ SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class RangeRequest:
-    """A range with all a worker needs to read it: where, how its ids are found, and which share of them is kept."""
+    """A range and how its topic is audited: how ids are found, which share is kept, how far back copies are sought."""
 
     range: OffsetRange
     bootstrap_servers: str
     security: Security
     message_id: MessageId
     rate: float
+    horizon_s: float
     store_ids: bool
 
     @classmethod
@@ -43,6 +44,7 @@ class RangeRequest:
             security=Security(**{**given["security"], **secrets}),
             message_id=MessageId(**given["message_id"]),
             rate=given["rate"],
+            horizon_s=given["horizon_s"],
             store_ids=given["store_ids"],
         )
 
@@ -76,6 +78,8 @@ class KafkaRangesReader(DataSourceReader):
         return [InputPartition(number) for number in range(len(json.loads(self._requests)))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        if partition.value is None:  # Spark runs one task even where there is nothing to read
+            return iter(())
         from spark_jobs.sources.range_reading import read_request  # imports Kafka: only where it is used
 
         request = RangeRequest.from_json(json.loads(self._requests)[partition.value])

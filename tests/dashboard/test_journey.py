@@ -110,9 +110,9 @@ def test_a_finding_is_clicked_read_linked_and_left(chromium, served):
         visit.select_row(0)
         visit.page.get_by_text("breaks the promise of").wait_for()
         chosen = visit.query()["finding"][0]
-        evidence = visit.page.inner_text('[data-testid="stMain"]')
-        assert str(fixture_store.BASE_OFFSET + 1200) in evidence, "offsets are shown in full digits"
-        assert "Assuming that the pipeline writes one sink record" in evidence
+        proof = visit.page.get_by_role("table", name="Evidence")
+        proof.get_by_text(str(fixture_store.BASE_OFFSET + 1200), exact=True).wait_for()
+        visit.page.get_by_text("Assuming that the pipeline writes one sink record").wait_for()
 
         visit.page.go_back()
         visit.settle()

@@ -1,0 +1,66 @@
+"""The resident job: a warm Spark session that follows the pipelines' topics, round after round."""
+
+import logging
+import socket
+import threading
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from settings import Settings
+from spark_jobs.audited import audited_topics
+from spark_jobs.clusters import AuditedCluster
+from spark_jobs.rounds import LiveRounds
+from spark_jobs.session import spark_session
+from spark_jobs.sources.kafka_ranges import FORMAT, KafkaRanges, options
+from store.log import SegmentLog
+from store.metrics import METRICS_FILE, MetricsWriter
+from store.segments import producer_name
+
+logger = logging.getLogger(__name__)
+
+ROLE = "jobs"
+
+
+def run(settings: Settings, stop: threading.Event) -> None:
+    """Follow the topics until `stop` is set. Without pipelines there is nothing to audit: it only waits.
+
+    Raises StoreLockedError where another process writes the metrics, SettingsError where pipelines contradict one
+    another, NoJavaError; any other error ends it too, and whoever started it starts it again.
+    """
+    topics = audited_topics(settings.pipelines)
+    if not topics:
+        logger.info("no pipeline is declared: no topic is audited record by record")
+        stop.wait()
+        return
+    data_dir = Path(settings.store.data_dir)
+    with ExitStack() as closing:
+        metrics = closing.enter_context(MetricsWriter(data_dir / METRICS_FILE))
+        log = SegmentLog(data_dir, producer_name(socket.gethostname(), ROLE))
+        closing.callback(log.close)
+        clusters = [
+            closing.enter_context(AuditedCluster(cluster, topics, settings.spark.round_s))
+            for cluster in settings.clusters
+            if any(topic.cluster == cluster.name for topic in topics)
+        ]
+        spark = spark_session(settings.spark)
+        closing.callback(spark.stop)
+        warm_up(spark)
+        rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())
+        while not stop.is_set():
+            rounds.run_round(_now_ms())
+            stop.wait(settings.spark.round_s)
+
+
+def warm_up(spark: SparkSession) -> None:
+    """Register the source and run it once with nothing to read: a session's first query takes seconds longer."""
+    started_at = time.monotonic()
+    spark.dataSource.register(KafkaRanges)
+    spark.read.format(FORMAT).options(**options([])).load().toArrow()
+    logger.info("the session is warm after %.1f s", time.monotonic() - started_at)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

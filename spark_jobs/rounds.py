@@ -1,0 +1,249 @@
+"""A live round: plan, read, compare, commit, judge. What it learned is remembered only once it is committed.
+
+Order, so that a death at any point costs nothing but the round: samples first, each segment named by its range; then
+ledger, duplicates, losses and the run in one transaction; then the findings, which follow from what is committed.
+"""
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from guarantees.findings import Finding
+from kafka_reader.errors import CollectionError
+from settings import Settings
+from spark_jobs import ledger
+from spark_jobs.clusters import AuditedCluster
+from spark_jobs.duplicates import duplicate_rows, within_horizon
+from spark_jobs.findings import RecordFindings
+from spark_jobs.ledger import Coverage
+from spark_jobs.loss_watch import LossWatch
+from spark_jobs.losses import LossRound
+from spark_jobs.offsets import ClusterNow
+from spark_jobs.ranges import Part, Plan
+from spark_jobs.runs import run_row
+from spark_jobs.samples import RangeRead, append_samples, as_frame, read_ranges, sample_files
+from store.errors import StoreBusyError
+from store.log import SegmentLog
+from store.metrics import MetricsWriter, Transaction
+from store.reading import Window
+
+logger = logging.getLogger(__name__)
+
+# A finding of duplicates closes by time alone, and a page wants to see that the job lives: look that often when idle.
+IDLE_LOOK_MS = 60_000
+COMMIT_ATTEMPTS = 12  # each waits for the file's readers as long as the store allows, 5 s
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a round knows before it reads: each cluster's state and plan, and what has to wait, with the reason."""
+
+    clusters: Mapping[str, ClusterNow]
+    plans: Mapping[str, Plan]
+    waiting: Mapping[str, str]
+
+    @property
+    def backlog(self) -> int:
+        return sum(plan.backlog for plan in self.plans.values())
+
+
+@dataclass(slots=True)
+class RoundRows:
+    """Rows a round is about to commit."""
+
+    ledger: list[dict[str, Any]] = field(default_factory=list)
+    duplicates: list[dict[str, Any]] = field(default_factory=list)
+    losses: list[dict[str, Any]] = field(default_factory=list)
+    lost_ids: list[dict[str, Any]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.ledger or self.duplicates or self.losses or self.lost_ids)
+
+    def commit(self, transaction: Transaction, run_id: str) -> None:
+        for table in ("ledger", "duplicates", "losses", "lost_ids"):
+            rows = [{**row, "run_id": run_id} for row in getattr(self, table)]
+            if rows:
+                transaction.replace(table, rows)
+
+
+class LiveRounds:
+    """All rounds of one process. The writer and the log are its own; nobody else writes the metrics."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        settings: Settings,
+        clusters: Sequence[AuditedCluster],
+        log: SegmentLog,
+        metrics: MetricsWriter,
+        now_ms: int,
+    ) -> None:
+        self._spark = spark
+        self._clusters = {cluster.name: cluster for cluster in clusters}
+        self._log = log
+        self._metrics = metrics
+        self._data_dir = Path(settings.store.data_dir)
+        retention_ms = round(settings.store.raw_retention_h * 3_600_000)
+        self._horizon_ms = round(1000 * max((p.horizon_s for p in settings.pipelines), default=0.0))
+        with metrics.transaction() as transaction:
+            self._coverage = ledger.load_coverage(transaction, now_ms - retention_ms)
+            self._losses = [
+                LossWatch(pipeline, self._data_dir, transaction, retention_ms)
+                for pipeline in settings.pipelines
+                if pipeline.sink is not None
+            ]
+            self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
+            # Findings of a round whose process died between its commit and its findings.
+            found = self._findings.judge(transaction, [p.name for p in settings.pipelines], since_ms=0, now_ms=now_ms)
+        self._findings.append(found, now_ms)
+        self._idle_since_ms = now_ms
+        self._said = ""
+
+    def run_round(self, now_ms: int) -> bool:
+        """One round; False where there was nothing new. Raises what no later round would mend."""
+        looked = self._look(now_ms)
+        rows = RoundRows()
+        reads = self._read(looked, rows, now_ms)
+        coverage = ledger.extended(self._coverage, rows.ledger)
+        rows.duplicates = self._duplicates(reads, coverage, now_ms)
+        found = self._judge_losses(looked, reads, coverage, rows, now_ms)
+        if rows or self._is_worth_saying(looked, now_ms):
+            self._commit(looked, reads, rows, found, now_ms)
+        self._coverage = coverage
+        return bool(rows)
+
+    def _look(self, now_ms: int) -> Looked:
+        clusters: dict[str, ClusterNow] = {}
+        plans: dict[str, Plan] = {}
+        waiting: dict[str, str] = {}
+        for name, cluster in self._clusters.items():
+            now = cluster.look(self._coverage, now_ms)
+            if isinstance(now, CollectionError):
+                waiting[f"cluster {name}"] = str(now)
+                continue
+            clusters[name], plans[name] = now, cluster.plan(now, self._coverage, now_ms)
+            waiting |= {f"topic {topic}": reason for topic, reason in now.missing.items()}
+            waiting |= {str(part): reason for part, reason in plans[name].waiting.items()}
+        return Looked(clusters, plans, waiting)
+
+    def _read(self, looked: Looked, rows: RoundRows, now_ms: int) -> list[RangeRead]:
+        """Read every planned range in one Spark job, append the samples, and note all in the ledger's rows."""
+        requests = [self._clusters[name].request(r) for name, plan in looked.plans.items() for r in plan.ranges]
+        for name, plan in looked.plans.items():
+            rows.ledger += self._unread_rows(name, looked.clusters[name], plan)
+        complete: list[RangeRead] = []
+        for read in read_ranges(self._spark, requests) if requests else []:
+            self._cluster_of(looked, read).note(read, now_ms)
+            if read.account.error is None:
+                rows.ledger.append(ledger.read_row(read, append_samples(self._log, read)))
+                complete.append(read)
+        return complete
+
+    def _unread_rows(self, name: str, cluster: ClusterNow, plan: Plan) -> list[dict[str, Any]]:
+        now = {each.part: each for each in cluster.parts}
+        rates = {part: self._clusters[name].topic(part.topic).rate for part in now}
+        states = ((ledger.COMPLETE, plan.anchors), (ledger.PURGED, plan.purged))
+        return [ledger.unread_row(r, now[r.part], state, rates[r.part]) for state, ranges in states for r in ranges]
+
+    def _cluster_of(self, looked: Looked, read: RangeRead) -> AuditedCluster:
+        cluster_id = read.range.part.cluster_id
+        return next(self._clusters[name] for name, now in looked.clusters.items() if now.cluster_id == cluster_id)
+
+    def _duplicates(
+        self, reads: Sequence[RangeRead], coverage: Mapping[Part, Coverage], now_ms: int
+    ) -> list[dict[str, Any]]:
+        sampled = [read for read in reads if read.samples.num_rows]
+        if not sampled:
+            return []
+        horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in sampled}
+        since_ms = {topic_id: max(0, now_ms - round(1000 * seconds)) for topic_id, seconds in horizon_s.items()}
+        covered_to = {part: c.next_offset for part, c in coverage.items() if part.topic_id in horizon_s}
+        files = sample_files(self._data_dir, covered_to, Window(min(since_ms.values()), now_ms + IDLE_LOOK_MS))
+        new = [path for path in files if path.name in {read.segment_name for read in sampled}]
+        earlier = as_frame(self._spark, [path for path in files if path not in set(new)])
+        found = duplicate_rows(
+            earlier.where(within_horizon(since_ms)),
+            as_frame(self._spark, new),
+            ranges=[read.range for read in sampled],
+            rates={read.range.part.topic_id: read.request.rate for read in sampled},
+        )
+        return [{**row, "horizon_s": horizon_s[row["topic_id"]], "observed_at": now_ms} for row in found]
+
+    def _judge_losses(
+        self,
+        looked: Looked,
+        reads: Sequence[RangeRead],
+        coverage: Mapping[Part, Coverage],
+        rows: RoundRows,
+        now_ms: int,
+    ) -> dict[str, LossRound]:
+        found: dict[str, LossRound] = {}
+        for watch in self._losses:
+            cluster = looked.clusters.get(watch.pipeline.cluster)
+            if cluster is None:
+                continue
+            round_found = watch.judge_round(self._spark, cluster, coverage, reads, now_ms)
+            found[watch.pipeline.name] = round_found
+            rows.losses += watch.rows(round_found, coverage, now_ms)
+            rows.lost_ids += round_found.lost_ids
+        return found
+
+    def _write(self, rows: RoundRows, run: dict[str, Any], changed: Sequence[str], now_ms: int) -> list[Finding]:
+        """Commit, and say what the metrics now mean. A file that readers keep locked is tried again for a while."""
+        attempt = 1
+        while True:
+            try:
+                with self._metrics.transaction() as transaction:
+                    rows.commit(transaction, str(run["run_id"]))
+                    transaction.replace("job_runs", [run])
+                    since_ms = max(0, now_ms - 2 * self._horizon_ms - IDLE_LOOK_MS)
+                    return self._findings.judge(transaction, changed, since_ms=since_ms, now_ms=now_ms)
+            except StoreBusyError as exc:
+                if attempt == COMMIT_ATTEMPTS:
+                    raise
+                logger.warning("the round waits to be committed: %s", exc)
+                attempt += 1
+
+    def _is_worth_saying(self, looked: Looked, now_ms: int) -> bool:
+        return _in_words(looked.waiting) != self._said or now_ms - self._idle_since_ms >= IDLE_LOOK_MS
+
+    def _commit(
+        self,
+        looked: Looked,
+        reads: Sequence[RangeRead],
+        rows: RoundRows,
+        losses: Mapping[str, LossRound],
+        now_ms: int,
+    ) -> None:
+        row = run_row(
+            started_at_ms=now_ms,
+            ended_at_ms=time.time_ns() // 1_000_000,
+            is_idle=not rows,
+            ranges=len(rows.ledger),
+            records=sum(read.account.records for read in reads),
+            backlog=looked.backlog,
+            message=_in_words(looked.waiting),
+        )
+        changed = [name for name, found in losses.items() if found.lost_ids]
+        findings = self._write(rows, row, changed, now_ms)
+        for watch in self._losses:
+            if watch.pipeline.name in losses:
+                watch.accept(losses[watch.pipeline.name])
+        self._findings.append(findings, now_ms)
+        self._said, self._idle_since_ms = _in_words(looked.waiting), now_ms
+        if rows:
+            logger.info(
+                "%s: %s ranges, %s records, backlog %s", *(row[n] for n in ("run_id", "ranges", "records", "backlog"))
+            )
+
+
+def _in_words(waiting: Mapping[str, str]) -> str:
+    """What has to wait and why, one sentence, the first few."""
+    shown = [f"{what}: {reason}" for what, reason in sorted(waiting.items())[:5]]
+    more = f"; and {len(waiting) - len(shown)} more" if len(waiting) > len(shown) else ""
+    return "; ".join(shown) + more

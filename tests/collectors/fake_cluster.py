@@ -1,0 +1,228 @@
+"""A cluster in memory that answers what a round asks, in kafka-python's own classes, and notes the order of it."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka.protocol.admin import (
+    DescribeGroupsResponse,
+    DescribeProducersResponse,
+    DescribeTransactionsResponse,
+    ListGroupsResponse,
+    ListTransactionsResponse,
+)
+from kafka.protocol.consumer import ConsumerProtocolAssignment, ListOffsetsResponse, OffsetFetchResponse
+from kafka.protocol.metadata import MetadataResponse
+
+from collectors.watched import Watched
+from kafka_reader.connection import Answer, now_ms
+from kafka_reader.errors import BrokerUnavailableError, CollectionError
+from settings import ClusterSettings
+
+TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
+
+
+@dataclass
+class FakeGroup:
+    """A classic group; `commits` and `owned` are by partition of the one topic."""
+
+    commits: dict[int, int] = field(default_factory=dict)
+    owned: dict[str, list[int]] = field(default_factory=dict)
+    coordinator: int = 2
+    error_code: int = 0
+
+
+@dataclass
+class FakeCluster:
+    """One topic, "orders". `log` holds per partition log start, last stable offset and high watermark."""
+
+    log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
+    leaders: dict[int, int] = field(default_factory=lambda: {0: 1, 1: 2})
+    groups: dict[str, FakeGroup] = field(default_factory=dict)
+    open_since: dict[int, int] = field(default_factory=dict)
+    silent: set[int] = field(default_factory=set)
+    is_reachable: bool = True
+    cluster_id: str = "fake-id"
+    last_ms: int = 0
+    asked: list[str] = field(default_factory=list)
+
+    @property
+    def watched(self) -> Watched:
+        settings = ClusterSettings(name="fake", bootstrap_servers="fake:9092", interval_s=5.0)
+        return Watched(settings=settings, connections=self, configurations=self)  # type: ignore[arg-type]
+
+    # What a round calls of kafka_reader.connection.Connections and kafka_reader.configurations.Configurations.
+
+    def metadata(self) -> Answer:
+        if not self.is_reachable:
+            raise BrokerUnavailableError("no broker answers")
+        return self._answer("metadata", self._metadata())
+
+    def send_all(self, requests: dict[int, Any]) -> dict[int, Answer | CollectionError]:
+        return {broker: self._ask(broker, request) for broker, request in requests.items()}
+
+    def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
+        self.asked.append("configs")
+        return {topic: {"min.insync.replicas": "2"} for topic in topics}
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _ask(self, broker: int, request: Any) -> Answer | CollectionError:
+        if broker in self.silent:
+            return BrokerUnavailableError(f"broker {broker} did not answer in time")
+        answers = {
+            2: self._offsets,
+            9: self._commits,
+            15: self._descriptions,
+            16: self._listed_groups,
+            61: self._producers,
+            65: self._transactions,
+            66: self._listed_transactions,
+        }
+        name, response = answers[request.API_KEY](broker, request)
+        return self._answer(name, response)
+
+    def _answer(self, name: str, response: Any) -> Answer:
+        self.asked.append(name)
+        # The real clock, which the coverage is taken with, but never the same moment twice.
+        self.last_ms = max(self.last_ms + 1, now_ms())
+        return Answer(response, self.last_ms, self.last_ms)
+
+    def _metadata(self) -> MetadataResponse:
+        topic = MetadataResponse.MetadataResponseTopic
+        partitions = [
+            topic.MetadataResponsePartition(
+                error_code=0 if leader else 5,
+                partition_index=index,
+                leader_id=leader or -1,
+                leader_epoch=0,
+                replica_nodes=[1, 2],
+                isr_nodes=[1, 2],
+                offline_replicas=[],
+            )
+            for index, leader in self.leaders.items()
+        ]
+        orders = topic(error_code=0, name="orders", topic_id=TOPIC_ID, is_internal=False, partitions=partitions)
+        brokers = [
+            MetadataResponse.MetadataResponseBroker(node_id=n, host="fake", port=9092, rack=None) for n in (1, 2)
+        ]
+        return MetadataResponse(
+            version=12, cluster_id=self.cluster_id, controller_id=1, brokers=brokers, topics=[orders]
+        )
+
+    def _offsets(self, broker: int, request: Any) -> tuple[str, Any]:
+        first = request.topics[0].partitions[0]
+        column = {-2: 0}.get(first.timestamp, 1 if request.isolation_level else 2)
+        name = ["log start", "last stable offset", "high watermark"][column]
+        topic = ListOffsetsResponse.ListOffsetsTopicResponse
+        parts = [
+            topic.ListOffsetsPartitionResponse(
+                partition_index=part.partition_index,
+                error_code=0,
+                offset=self.log[part.partition_index][column],
+                leader_epoch=0,
+            )
+            for part in request.topics[0].partitions
+        ]
+        response = ListOffsetsResponse(version=7, topics=[topic(name="orders", partitions=parts)])
+        return ("log end" if request.replica_id == -2 else name), response
+
+    def _commits(self, broker: int, request: Any) -> tuple[str, Any]:
+        group = OffsetFetchResponse.OffsetFetchResponseGroup
+        topic = group.OffsetFetchResponseTopics
+        answers = []
+        for asked in request.groups:
+            fake = self.groups[asked.group_id]
+            parts = [
+                topic.OffsetFetchResponsePartitions(
+                    partition_index=index, committed_offset=offset, committed_leader_epoch=0, metadata="", error_code=0
+                )
+                for index, offset in fake.commits.items()
+            ]
+            topics = [topic(name="orders", partitions=parts)] if parts else []
+            answers.append(group(group_id=asked.group_id, topics=topics, error_code=fake.error_code))
+        return "commits", OffsetFetchResponse(version=8, groups=answers)
+
+    def _listed_groups(self, broker: int, request: Any) -> tuple[str, Any]:
+        listed = [
+            ListGroupsResponse.ListedGroup(
+                group_id=name, protocol_type="consumer", group_state="Stable", group_type="Classic"
+            )
+            for name, group in self.groups.items()
+            if group.coordinator == broker
+        ]
+        return "list groups", ListGroupsResponse(version=5, error_code=0, groups=listed)
+
+    def _descriptions(self, broker: int, request: Any) -> tuple[str, Any]:
+        described = DescribeGroupsResponse.DescribedGroup
+        answers = [
+            described(
+                error_code=0,
+                group_id=name,
+                group_state="Stable" if self.groups[name].owned else "Empty",
+                protocol_type="consumer",
+                protocol_data="range",
+                members=[
+                    described.DescribedGroupMember(
+                        member_id=member,
+                        group_instance_id=None,
+                        client_id="client",
+                        client_host="/host",
+                        member_metadata=b"",
+                        member_assignment=_assignment(partitions),
+                    )
+                    for member, partitions in self.groups[name].owned.items()
+                ],
+            )
+            for name in request.groups
+        ]
+        return "describe groups", DescribeGroupsResponse(version=5, groups=answers)
+
+    def _producers(self, broker: int, request: Any) -> tuple[str, Any]:
+        topic = DescribeProducersResponse.TopicResponse
+        part = topic.PartitionResponse
+        parts = [
+            part(
+                partition_index=index,
+                error_code=0,
+                error_message=None,
+                active_producers=[
+                    part.ProducerState(
+                        producer_id=7,
+                        producer_epoch=0,
+                        last_sequence=0,
+                        last_timestamp=5,
+                        coordinator_epoch=-1,
+                        current_txn_start_offset=self.open_since.get(index, -1),
+                    )
+                ],
+            )
+            for index in request.topics[0].partition_indexes
+        ]
+        return "producers", DescribeProducersResponse(version=0, topics=[topic(name="orders", partitions=parts)])
+
+    def _listed_transactions(self, broker: int, request: Any) -> tuple[str, Any]:
+        state = ListTransactionsResponse.TransactionState
+        is_open = self.open_since and broker == 1
+        states = [state(transactional_id="tx", producer_id=7, transaction_state="Ongoing")] if is_open else []
+        return "list transactions", ListTransactionsResponse(version=1, error_code=0, transaction_states=states)
+
+    def _transactions(self, broker: int, request: Any) -> tuple[str, Any]:
+        state = DescribeTransactionsResponse.TransactionState
+        described = state(
+            error_code=0,
+            transactional_id="tx",
+            transaction_state="Ongoing",
+            transaction_timeout_ms=60_000,
+            transaction_start_time_ms=900,
+            producer_id=7,
+            producer_epoch=0,
+            topics=[state.TopicData(topic="orders", partitions=list(self.open_since))],
+        )
+        return "describe transactions", DescribeTransactionsResponse(version=0, transaction_states=[described])
+
+
+def _assignment(partitions: list[int]) -> bytes:
+    owned = ConsumerProtocolAssignment.TopicPartition(topic="orders", partitions=partitions)
+    return bytes(ConsumerProtocolAssignment(assigned_partitions=[owned], user_data=None).encode(version=0, header=True))

@@ -1,0 +1,67 @@
+import pytest
+
+from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
+from guarantees.lifecycle import FindingHistory
+from guarantees.promises import Guarantee
+from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW
+from lab.watch import SETTLE_S, as_found, is_watching, settings_text
+from settings import load_settings
+
+
+def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
+    path = tmp_path / "tidemark.toml"
+    path.write_text(settings_text("127.0.0.1:20001", 8501, ("lab/page.py",)))
+
+    settings = load_settings(path)
+
+    orders, shipments, audit = settings.pipelines
+    assert (orders.source, orders.group, orders.sink) == (ORDERS_FLOW.source, ORDERS_FLOW.group_id, ORDERS_FLOW.sink)
+    assert shipments.sink == SHIPMENTS_FLOW.sink
+    assert [each.promise for each in (orders, shipments)] == [Guarantee.AT_LEAST_ONCE, Guarantee.EXACTLY_ONCE]
+    assert audit.sink is None
+    assert {each.rate for each in settings.pipelines} == {1.0}
+    assert orders.settle_s == SETTLE_S
+    assert settings.page.extra_pages == ("lab/page.py",)
+    assert settings.store.data_dir == str(tmp_path / "data")
+
+
+def history(kind, evidence, bounds=None):
+    finding = Finding(
+        kind=kind,
+        place=Place("cluster", "orders", "topic-id", 2, "payments-service"),
+        anchor="anchor",
+        severity=3,
+        title="a title",
+        statements=(Statement(Grade.PROVEN, "a sentence"),),
+        bounds=bounds,
+        evidence=evidence,
+        happened_at_ms=1,
+        last_seen_at_ms=9,
+    )
+    return FindingHistory(finding, opened_at_ms=5, updated_at_ms=8)
+
+
+@pytest.mark.parametrize(
+    ("kind", "evidence", "offsets"),
+    [
+        (Kind.DUPLICATE_WRITE, {"first_offset": 3, "last_offset": 7}, (3, 7)),
+        (Kind.LOST_WRITE, {"lost": [{"offset": 9}, {"offset": 4}], "late": [{"offset": 12}]}, (4, 12)),
+        (Kind.STABLE_OFFSET_FROZEN, {"start_offset": 57}, (57, 57)),
+        (Kind.POSSIBLE_REDELIVERY, {"committed_offset_before": 4}, (None, None)),
+    ],
+)
+def test_the_records_of_a_finding_are_read_from_its_evidence(kind, evidence, offsets):
+    found = as_found(history(kind, evidence))
+    assert (found.first_offset, found.last_offset) == offsets
+
+
+def test_a_finding_is_seen_when_it_opened_and_keeps_its_bounds():
+    found = as_found(history(Kind.REWIND, {}, Bounds(1, 2, None, Unit.OFFSETS)))
+
+    assert found.first_seen_ms == 5
+    assert (found.lower, found.estimate, found.upper) == (1, 2, None)
+    assert (found.topic, found.partition, found.group_id) == ("orders", 2, "payments-service")
+
+
+def test_an_empty_store_watches_nothing(tmp_path):
+    assert not is_watching(tmp_path / "data")
