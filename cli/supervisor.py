@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from cli.parts import ROOT, Part, deaths_in_a_row, restart_delay_s
 
@@ -33,10 +34,14 @@ class _Running:
 
 @dataclass(slots=True)
 class Supervisor:
-    """Keeps the parts running until `stop` is set. `record` is told of every start, death and stop."""
+    """Keeps the parts running until `stop` is set. `record` is told of every start, death and stop.
+
+    What a part prints, its last words above all, goes to `<part>.out` in `output_dir`, anew at each start of `up`.
+    """
 
     parts: Sequence[Part]
     environment: Mapping[str, str]
+    output_dir: Path
     record: Record
     running: list[_Running] = field(default_factory=list)
 
@@ -59,17 +64,18 @@ class Supervisor:
             self._bury(running, now_s)
 
     def _start(self, running: _Running, now_s: float) -> None:
-        running.process = subprocess.Popen(
-            running.part.command,
-            cwd=ROOT,
-            env=dict(self.environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            # Ctrl-C reaches this process alone, which then stops the parts in order.
-            start_new_session=True,
-            preexec_fn=_die_with_parent,
-        )
+        with (self.output_dir / f"{running.part.name}.out").open("ab" if running.restarts else "wb") as output:
+            running.process = subprocess.Popen(
+                running.part.command,
+                cwd=ROOT,
+                env=dict(self.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                # Ctrl-C reaches this process alone, which then stops the parts in order.
+                start_new_session=True,
+                preexec_fn=_die_with_parent,
+            )
         running.started_at_s = now_s
         self.record(running.part.name, "started", running.process.pid, None, running.restarts, "")
 

@@ -36,13 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     settings = environment_settings(chosen)
     refuse_taken_port(settings.page)
     data_dir = Path(settings.store.data_dir)
-    log_to_file(data_dir, "up")
+    logs = log_to_file(data_dir, "up").parent
     stop = stop_event()
     events = SegmentLog(data_dir, producer_name(socket.gethostname(), "up"))
     threading.Thread(target=announce, args=(settings.page, data_dir, stop), daemon=True).start()
     try:
         environment = part_environment(os.environ, chosen)
-        Supervisor(parts(settings.page), environment, recorder(events)).run(stop)
+        Supervisor(parts(settings.page), environment, logs, recorder(events)).run(stop)
     finally:
         events.close()
     return 0

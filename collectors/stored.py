@@ -46,7 +46,7 @@ class Stored:
     def next_tick(self) -> int:
         """One above every tick with rows, also of a round whose storing was cut short."""
         ticks = [pc.max(rows.column("tick")).as_py() for rows in self.samples.values() if rows.num_rows]
-        return 1 + max(self.last.tick, *ticks)
+        return 1 + max(self.last.tick, *map(int, ticks))
 
     def samples_by_tick(self) -> Iterator[tuple[int, dict[str, list[Row]]]]:
         """The rows of the replayed rounds, a round at a time: all of them as Python values would be too many."""

@@ -32,7 +32,7 @@ def lag_of(row: Row) -> Lag:
             high_watermark=_offset(row, "high_watermark"),
             leader_epoch=Unknown("not asked"),
             broker=None,
-            log_start_observed_at_ms=row["observed_at_ms"],
+            log_start_observed_at_ms=row["log_start_observed_at_ms"] or row["observed_at_ms"],
             observed_at_ms=row["observed_at_ms"],
         ),
     )

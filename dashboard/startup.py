@@ -38,13 +38,13 @@ def checklist(
     ]
 
 
-def parts_line(parts: Sequence[Row], newest: Mapping[str, tuple[int | None, int]], view: View) -> str:
+def parts_line(parts: Sequence[Row], newest: Mapping[str, tuple[int, int]], view: View) -> str:
     """One line for each part: alive by its own traces, died, or never seen. A dead part is said."""
     events = {row["part"]: row for row in parts}
     return "  \n".join(_part(name, events.get(name), newest.get(name), view) for name in PARTS)
 
 
-def _part(name: str, event: Row | None, trace: tuple[int | None, int] | None, view: View) -> str:
+def _part(name: str, event: Row | None, trace: tuple[int, int] | None, view: View) -> str:
     what = f"**{name}** :gray[{PARTS[name]}]"
     if event is not None and event["event"] == "died":
         why = f"exit code {event['exit_code']}, {wording.age(event['observed_at_ms'], view.to_ms)}"
@@ -53,13 +53,12 @@ def _part(name: str, event: Row | None, trace: tuple[int | None, int] | None, vi
         return f":gray-badge[? stopped] {what} {wording.age(event['observed_at_ms'], view.to_ms)}"
     if trace is None:
         known = wording.age(event["observed_at_ms"], view.to_ms) if event else ""
-        return f":green-badge[✓ started] {what} {known}" if event else f":gray-badge[? not seen] {what}"
+        return f":gray-badge[… started] {what} {known}, no trace yet" if event else f":gray-badge[? not seen] {what}"
     newest_ms, step_ms = trace
-    if newest_ms is None:
-        return f":gray-badge[? no trace] {what} nothing was written yet"
     is_late = view.to_ms - newest_ms > STALE_AFTER_STEPS * step_ms
     badge = ":gray-badge[◷ silent]" if is_late else ":green-badge[✓ alive]"
-    return f"{badge} {what} last wrote {wording.age(newest_ms, view.to_ms)}, every {step_ms / 1000:g} s"
+    trace_words = "" if name == "page" else f" last wrote {wording.age(newest_ms, view.to_ms)}"
+    return f"{badge} {what}{trace_words}"
 
 
 def _how(parts: Sequence[Row], name: str, remedy: str) -> str:

@@ -23,6 +23,8 @@ COORDINATES = (
 EXPECTED_JARS = 92  # only for the progress line
 MARKER = "complete.json"
 _PROGRESS_EVERY_S = 3.0
+# Ivy's words for a server that answered wrongly, a host it does not find, and Spark's summary of both.
+_CAUSES = ("Server access error", "not found. url=", "unresolved dependency", "Exception")
 
 Progress = Callable[[str], None]
 
@@ -58,10 +60,12 @@ def resolve_command(cache: Path, spark_home: Path, empty_script: Path) -> list[s
 
 
 def why_it_failed(log: str) -> str:
-    """The line of the resolver's output that names the cause, or its last line."""
+    """The line of the resolver's output that names the cause (the first words found decide), or its last line."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    telling = [line for line in lines if any(word in line for word in ("Exception", "unresolved dependency", "ERROR"))]
-    return (telling or lines or ["no output"])[-1][:300]
+    for words in _CAUSES:
+        if telling := next((line for line in lines if words in line), None):
+            return telling[:300]
+    return lines[-1][:300] if lines else "no output"
 
 
 def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -> None:
@@ -82,7 +86,8 @@ def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -
     if resolving.returncode != 0:
         raise LabError(
             f"Kafka {KAFKA_VERSION} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check "
-            f"the network and start again, or point TIDEMARK_CACHE to a folder that holds it. Details: {log}"
+            "the network, a proxy and its certificates, and start again, or point TIDEMARK_CACHE to a folder that "
+            f"holds it. Details: {log}"
         )
 
 

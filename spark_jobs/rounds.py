@@ -90,6 +90,7 @@ class LiveRounds:
         self._data_dir = Path(settings.store.data_dir)
         retention_ms = round(settings.store.raw_retention_h * 3_600_000)
         self._horizon_ms = round(1000 * max((p.horizon_s for p in settings.pipelines), default=0.0))
+        self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
         with metrics.transaction() as transaction:
             self._coverage = ledger.load_coverage(transaction, now_ms - retention_ms)
             self._losses = [
@@ -97,7 +98,6 @@ class LiveRounds:
                 for pipeline in settings.pipelines
                 if pipeline.sink is not None
             ]
-            self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
             # Findings of a round whose process died between its commit and its findings.
             found = self._findings.judge(transaction, [p.name for p in settings.pipelines], since_ms=0, now_ms=now_ms)
         self._findings.append(found, now_ms)

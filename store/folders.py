@@ -8,8 +8,8 @@ from pathlib import Path
 from store.contracts import Family, Table
 from store.segments import HOUR_MS, SegmentName, hour_start_ms, live_names
 
-# "PAR1", an empty footer's length, "PAR1": nothing shorter is Parquet.
-SHORTEST_BYTES = 12
+# How a Parquet file ends. A file that was cut off, by a power cut say, does not, and would spoil every query it is in.
+MAGIC = b"PAR1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,23 @@ def list_folder(folder: Path) -> Listing:
     unfit: list[Path] = []
     for path, status in _files_in(folder):
         name = SegmentName.parse(path.name)
-        if name is None or status.st_size < SHORTEST_BYTES:
+        if name is None or not is_whole(path):
             unfit.append(path)
         else:
             segments[name] = Segment(path, name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     live = live_names(segments)
     covered = segments.keys() - set(live)
     return Listing(tuple(segments[name] for name in live), tuple(segments[name] for name in covered), tuple(unfit))
+
+
+def is_whole(path: Path) -> bool:
+    """It ends as Parquet ends; one that has just been merged away was whole."""
+    try:
+        with path.open("rb", buffering=0) as file:
+            length = file.seek(0, os.SEEK_END)
+            return length > len(MAGIC) and os.pread(file.fileno(), len(MAGIC), length - len(MAGIC)) == MAGIC
+    except FileNotFoundError:
+        return True
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:

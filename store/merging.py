@@ -41,12 +41,14 @@ def merge(data_dir: Path, now_ms: int, grace_ms: int = GRACE_MS) -> int:
     For the one holder of `maintain.lock`. Roll-ups are not merged but made again, wider.
     """
     merged = 0
-    for table in TABLES.values():
-        if table.family is Family.METRIC or table.writer == ROLE:
-            continue
-        for folder in all_folders(data_dir, table):
-            merged += sum(_merge_tier(data_dir, table, folder, tier, now_ms) for tier in _tiers(table).items())
-            unlink_covered(list_folder(folder), now_ms, grace_ms)
+    with _database(data_dir) as connection:
+        for table in TABLES.values():
+            if table.family is Family.METRIC or table.writer == ROLE:
+                continue
+            for folder in all_folders(data_dir, table):
+                for tier in _tiers(table).items():
+                    merged += _merge_tier(connection, data_dir, table, folder, tier, now_ms)
+                unlink_covered(list_folder(folder), now_ms, grace_ms)
     return merged
 
 

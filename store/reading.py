@@ -1,13 +1,11 @@
 """Reading the store: explicit file lists, and an in-memory DuckDB with one view per table. No writer is locked out."""
 
-import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
@@ -16,8 +14,6 @@ from store.rows import contract
 from store.segments import HOUR_MS, live_names
 from store.types import arrow_schema
 from store.views import quoted, window_query
-
-logger = logging.getLogger(__name__)
 
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
@@ -92,26 +88,11 @@ def _view(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, w
         _create_view(connection, table, segments(data_dir, table.name, window), window)
     except duckdb.IOException:  # a listed file has been merged away since
         _create_view(connection, table, segments(data_dir, table.name, window), window)
-    except duckdb.Error:
-        files = segments(data_dir, table.name, window)
-        damaged = [file for file in files if not _is_parquet(file)]
-        if not damaged:
-            raise
-        logger.warning("damaged and not read: %s", ", ".join(map(str, damaged)))
-        _create_view(connection, table, [file for file in files if file not in damaged], window)
 
 
 def _create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: Sequence[Path], window: Window) -> None:
     query = window_query(table, files, window.from_ms, window.to_ms)
     connection.execute(f"CREATE VIEW {quoted(table.name)} AS {query}")
-
-
-def _is_parquet(file: Path) -> bool:
-    try:
-        pq.read_metadata(file)
-    except (pa.ArrowInvalid, OSError):
-        return False
-    return True
 
 
 def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:

@@ -5,22 +5,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from store.contracts import TABLES, Family
-from store.folders import SHORTEST_BYTES
+from store.folders import is_whole
 from store.segments import SegmentName, hour_start_ms
 
 
 def unfit_files(data_dir: Path) -> list[Path]:
-    """Everything below raw and log that is no segment by its place, its name or its size."""
+    """Everything below raw and log that is no segment by its place, its name or its end."""
     return sorted(path for top in ("raw", "log") for path in _files(data_dir / top) if not _fits(data_dir, path))
 
 
 def _fits(data_dir: Path, path: Path) -> bool:
     top, *folders, name = path.relative_to(data_dir).parts
     is_place = _is_raw(folders) if top == "raw" else _is_log(folders)
-    try:
-        return is_place and SegmentName.parse(name) is not None and path.stat().st_size >= SHORTEST_BYTES
-    except FileNotFoundError:
-        return True  # merged away since
+    return is_place and SegmentName.parse(name) is not None and is_whole(path)
 
 
 def _is_raw(folders: list[str]) -> bool:

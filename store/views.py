@@ -18,16 +18,19 @@ def literal(path: Path) -> str:
 
 
 def files_query(table: Table, files: Sequence[Path]) -> str:
-    """All rows of the files under the contract's columns; a column older files lack is null, no file is no row."""
+    """All rows of the files under the contract's columns; a column older files lack is null, no file is no row.
+
+    The schema is stated, so DuckDB need not open every file to learn it before the first question.
+    """
     columns = duckdb_columns(table)
-    typed = ", ".join(f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in columns.items())
-    nothing = f"SELECT {typed} WHERE false"
     if not files:
-        return f"SELECT * FROM ({nothing})"
+        typed = ", ".join(f"CAST(NULL AS {kind}) AS {quoted(name)}" for name, kind in columns.items())
+        return f"SELECT * FROM (SELECT {typed} WHERE false)"
     listed = ", ".join(literal(file) for file in files)
-    names = ", ".join(quoted(name) for name in columns)
-    read = f"read_parquet([{listed}], union_by_name = true, hive_partitioning = false)"
-    return f"SELECT {names} FROM ({nothing} UNION ALL BY NAME SELECT * FROM {read})"
+    stated = ", ".join(
+        f"'{name}': {{name: '{name}', type: '{kind}', default_value: NULL}}" for name, kind in columns.items()
+    )
+    return f"SELECT * FROM read_parquet([{listed}], hive_partitioning = false, schema = MAP {{{stated}}})"
 
 
 def newest_restatements(table: Table, source: str) -> str:

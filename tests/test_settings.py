@@ -1,8 +1,26 @@
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 from guarantees.promises import Guarantee
-from settings import Secret, SettingsError, bootstrap_settings, load_settings, parse_settings
+from settings import (
+    ClusterSettings,
+    PageSettings,
+    PipelineSettings,
+    Secret,
+    Security,
+    SettingsError,
+    SparkSettings,
+    StoreSettings,
+    ThresholdSettings,
+    bootstrap_settings,
+    load_settings,
+    parse_settings,
+)
 
+ROOT = Path(__file__).parents[1]
 CLUSTER = {"name": "lab", "bootstrap_servers": "localhost:9092"}
 PIPELINE = {"name": "orders", "cluster": "lab", "source": "orders", "group": "payments-service"}
 
@@ -82,3 +100,25 @@ def test_patterns_choose_topics_and_groups():
 
 def test_a_bootstrap_address_alone_is_enough():
     assert bootstrap_settings("broker:9092").clusters[0].bootstrap_servers == "broker:9092"
+
+
+def test_every_setting_is_explained_and_nothing_else_is():
+    documented = set(re.findall(r"`(\w+)`", "\n".join(first_cells((ROOT / "docs" / "settings.md").read_text()))))
+
+    assert documented == {
+        field.name
+        for kind in (
+            ClusterSettings,
+            Security,
+            PipelineSettings,
+            ThresholdSettings,
+            StoreSettings,
+            SparkSettings,
+            PageSettings,
+        )
+        for field in fields(kind)
+    } - {"security"}
+
+
+def first_cells(text):
+    return [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]

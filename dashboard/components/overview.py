@@ -1,21 +1,21 @@
 """What the overview draws: the answer, the tiles, the pipelines, what needs attention, and how Tidemark itself is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import nan
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import proposals, standing, wording
+from dashboard import answers, proposals, standing, wording
 from dashboard.components import evidence, tables
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown
 from dashboard.standing import Standing
-from dashboard.tiles import Tile
 from dashboard.view import View
 from guarantees.promises import Pipeline
 
 VIOLATIONS = "dashboard/pages/violations.py"
+ATTENTION_ROWS = 8
 
 
 def answer(standings: Sequence[Standing], note: str) -> None:
@@ -27,9 +27,10 @@ def answer(standings: Sequence[Standing], note: str) -> None:
     st.caption(note)
 
 
-def tiles(shown: Iterable[Tile]) -> None:
+def draw_tiles(view: View) -> None:
+    """How much, each figure with what it leaves open."""
     with st.grid(min_column_width=165, key="tiles"):
-        for tile in shown:
+        for tile in answers.overview_tiles(view):
             with st.container(border=True, height="stretch", gap=None):
                 st.metric(
                     tile.label,
@@ -67,7 +68,7 @@ def pipelines(standings: Sequence[Standing], view: View) -> None:
 
 def attention(concerns: Sequence[Concern], view: View) -> None:
     """What breaks or weakens a promise now, each with a link to its evidence."""
-    for concern in concerns:
+    for concern in concerns[:ATTENTION_ROWS]:
         finding = concern.finding
         with st.container(horizontal=True, vertical_alignment="center", key=f"attention-{finding.finding_id}"):
             since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
@@ -77,6 +78,8 @@ def attention(concerns: Sequence[Concern], view: View) -> None:
                 width="stretch",
             )
             st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding.finding_id}, icon="")
+    if len(concerns) > ATTENTION_ROWS:
+        st.page_link(VIOLATIONS, label=f":blue[All {wording.count(len(concerns))} of them →]", icon="")
 
 
 def proposed(known: Sequence[Pipeline], cluster: str) -> None:
@@ -87,12 +90,6 @@ def proposed(known: Sequence[Pipeline], cluster: str) -> None:
     )
     with st.expander("tidemark.toml"):
         st.code(proposals.snippet(known[:20], cluster), language="toml")
-
-
-def checklist(items: Sequence[tuple[bool | None, str, str]]) -> None:
-    """What must happen before the first answer: done, missing, or not known yet."""
-    icons = {True: ":green[✓]", False: ":red[✕]", None: ":gray[…]"}
-    st.markdown("\n\n".join(f"{icons[done]} **{what}** :gray[{in_markdown(how, 200)}]" for done, what, how in items))
 
 
 def _row(known: Standing, view: View) -> dict[str, object]:

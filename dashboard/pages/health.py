@@ -2,18 +2,14 @@
 
 import streamlit as st
 
-from dashboard import cached, health, startup, wording
-from dashboard.components import panel, tables
+from dashboard import cached, health, queries, wording
+from dashboard.components import panel, parts, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
 
 
-def parts(view: View) -> None:
-    st.markdown(startup.parts_line(cached.parts(view), cached.newest_by_part(view), view))
-
-
 def coverage(view: View) -> None:
-    rows = cached.coverage(view)
+    rows = cached.now(view, queries.COVERAGE)
     if not rows:
         panel.empty("No round was stored in the last day.", "Start the collector: tidemark up, or tidemark collect.")
         return
@@ -21,7 +17,7 @@ def coverage(view: View) -> None:
 
 
 def jobs(view: View) -> None:
-    rows = cached.job_runs(view)
+    rows = cached.of_tidemark(view, queries.JOB_RUNS)
     if not rows:
         panel.empty("No run of the record jobs is known.", "Duplicates and losses stay unknown until they run.")
         return
@@ -29,7 +25,7 @@ def jobs(view: View) -> None:
 
 
 def sampling(view: View) -> None:
-    rows = cached.sampled(view)
+    rows = cached.last_day(view, queries.SAMPLED)
     if not rows:
         panel.empty("No topic's records were read in the last day.", "They are read for the topics of pipelines.")
         return
@@ -46,7 +42,7 @@ def store(view: View) -> None:
 
 
 st.title("Health", anchor=False)
-panel.show(Panel("Parts", parts, shows_age=False))
+panel.show(Panel("Parts", parts.draw, shows_age=False))
 panel.show(Panel("Last round, by signal", coverage))
 panel.show(Panel("Record jobs", jobs, shows_age=False))
 panel.show(Panel("Topics read, 24 h", sampling, shows_age=False))

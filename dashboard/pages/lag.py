@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import cached, charts, wording
+from dashboard import answers, cached, charts, wording
 from dashboard.components import lag_tables, panel
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
@@ -13,24 +13,24 @@ OFFSETS = (Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)
 
 
 def groups(view: View) -> None:
-    rows = [row for row in cached.group_lag(view) if view.finds(row["group_id"], row["topic"])]
+    rows = answers.group_lag(view)
     if not rows:
         panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
         return
-    lag_tables.groups(rows, cached.lag_trend(view, 60), DETAIL)
+    lag_tables.groups(rows, cached.lag_trend(view, answers.SPARK_POINTS), DETAIL)
 
 
 def detail(view: View) -> None:
-    group_id = cached.chosen_group(view, st.query_params.get("group"))
+    group_id = answers.chosen_group(view, st.query_params.get("group"))
     if group_id is None:
         panel.empty("Nothing to draw: no group was seen.")
         return
     history = cached.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
-    figure = charts.lag_over_time(history, cached.events(view, group_id), view)
+    figure = charts.lag_over_time(history, answers.events(view, group_id), view)
     st.plotly_chart(figure, config=charts.STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
     st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
-    lag_tables.group_partitions(cached.partition_lag(view, group_id), cached.owners(view, group_id))
+    lag_tables.group_partitions(answers.partition_lag(view, group_id), answers.owners(view, group_id))
 
 
 DETAIL = Panel("Partitions over time", detail, OFFSETS)

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, charts, memberships, wording
+from dashboard import answers, cached, charts, memberships, queries, wording
 from dashboard.components import panel, selection
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
@@ -12,7 +12,7 @@ from guarantees.observations import Signal
 
 
 def events(view: View) -> None:
-    rows = [row for row in cached.rebalances(view) if view.finds(row["group_id"], row["cause"])]
+    rows = answers.rebalances(view)
     if not rows:
         panel.empty("No group changed its members or owners in this window.", "Widen it to look further back.")
         return
@@ -31,11 +31,13 @@ def events(view: View) -> None:
 
 
 def lanes(view: View) -> None:
-    group_id = cached.rebalanced_group(view, st.query_params.get("rebalance"))
+    group_id = answers.rebalanced_group(view, st.query_params.get("rebalance"))
     if group_id is None:
         panel.empty("Select a rebalance to see who owned what before and after it.")
         return
-    spans = memberships.lanes(cached.members(view, group_id), cached.states_of(view, group_id), view.to_ms)
+    spans = memberships.lanes(
+        cached.in_window(view, queries.MEMBERS, group_id=group_id), answers.group_states(view, group_id), view.to_ms
+    )
     st.markdown(f"Group **{in_markdown(group_id)}**")
     figure = charts.member_lanes(spans, view)
     st.plotly_chart(figure, config=charts.STILL, alt="Members of the group over time with the partitions they own")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import cached, charts
+from dashboard import answers, charts
 from dashboard.components import evidence, finding_table, panel
 from dashboard.components.panel import Panel
 from dashboard.concerns import in_view
@@ -13,7 +13,7 @@ PROOF = Panel("Evidence", draw=lambda view: proof(view), shows_age=False)
 
 
 def strip(view: View) -> None:
-    marks = finding_marks(in_view(cached.concerns(view), view), view.from_ms)
+    marks = finding_marks(in_view(answers.found(view), view), view.from_ms)
     if marks:
         figure = charts.strip(marks, view)
         st.plotly_chart(figure, config=charts.STILL, alt="Findings by kind and time; the table below lists them")
@@ -21,7 +21,7 @@ def strip(view: View) -> None:
 
 
 def table(view: View) -> None:
-    found = in_view(cached.concerns(view), view)
+    found = in_view(answers.found(view), view)
     if not found:
         panel.empty(
             "No finding lasted into this window.", "Widen it, or clear the search. Health says what was observed."
@@ -35,7 +35,7 @@ def proof(view: View) -> None:
     if chosen is None:
         panel.empty("Select a finding in the table to see its evidence.")
         return
-    concern = next((known for known in cached.concerns(view) if known.finding.finding_id == chosen), None)
+    concern = next((known for known in answers.found(view) if known.finding.finding_id == chosen), None)
     if concern is None:
         panel.empty(
             "This finding is not known at the end of this window.", "It may be newer: move the window, or go live."

@@ -10,16 +10,17 @@ from cli.parts import Part
 from cli.supervisor import Supervisor
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
-FAILS = (sys.executable, "-c", "raise SystemExit(3)")
+FAILS = (sys.executable, "-c", "print('last words'); raise SystemExit(3)")
 
 
 class Watched:
     """A supervisor in a thread, and what it recorded."""
 
-    def __init__(self, *parts):
+    def __init__(self, output_dir, *parts):
         self.events = []
         self.stop = threading.Event()
-        self.thread = threading.Thread(target=Supervisor(parts, dict(os.environ), self.record).run, args=(self.stop,))
+        supervisor = Supervisor(parts, dict(os.environ), output_dir, self.record)
+        self.thread = threading.Thread(target=supervisor.run, args=(self.stop,))
 
     def record(self, *event):
         self.events.append(event)
@@ -50,8 +51,8 @@ def exists(pid):
     return True
 
 
-def test_a_part_that_is_killed_comes_back_and_its_death_is_told():
-    with Watched(Part("collect", SLEEPS)) as watched:
+def test_a_part_that_is_killed_comes_back_and_its_death_is_told(tmp_path):
+    with Watched(tmp_path, Part("collect", SLEEPS)) as watched:
         (first,) = watched.wait_for("started")
         os.kill(first[2], signal.SIGKILL)
         _, second = watched.wait_for("started", 2)
@@ -64,26 +65,27 @@ def test_a_part_that_is_killed_comes_back_and_its_death_is_told():
     assert second[4] == 1
 
 
-def test_stopping_leaves_no_part_running():
-    with Watched(Part("collect", SLEEPS), Part("jobs", SLEEPS)) as watched:
+def test_stopping_leaves_no_part_running(tmp_path):
+    with Watched(tmp_path, Part("collect", SLEEPS), Part("jobs", SLEEPS)) as watched:
         pids = [event[2] for event in watched.wait_for("started", 2)]
 
     assert not [pid for pid in pids if exists(pid)]
     assert [event[1] for event in watched.events[-2:]] == ["stopped", "stopped"]
 
 
-def test_a_part_that_fails_at_once_says_with_which_code():
-    with Watched(Part("jobs", FAILS)) as watched:
+def test_a_part_that_fails_at_once_says_with_which_code(tmp_path):
+    with Watched(tmp_path, Part("jobs", FAILS)) as watched:
         (died,) = watched.wait_for("died")
 
     assert died[3] == 3
+    assert "last words" in (tmp_path / "jobs.out").read_text()
     assert "ended with exit code 3" in died[5]
 
 
-def test_a_part_that_ignores_the_request_to_stop_is_killed(monkeypatch):
+def test_a_part_that_ignores_the_request_to_stop_is_killed(monkeypatch, tmp_path):
     deaf = "import signal,sys,time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(flush=True); time.sleep(60)"
     monkeypatch.setattr("cli.supervisor.STOP_WITHIN_S", 1.0)
-    with Watched(Part("deaf", (sys.executable, "-c", deaf))) as watched:
+    with Watched(tmp_path, Part("deaf", (sys.executable, "-c", deaf))) as watched:
         (started,) = watched.wait_for("started")
         time.sleep(0.5)
 

@@ -43,7 +43,6 @@ class FakeCluster:
     silent: set[int] = field(default_factory=set)
     is_reachable: bool = True
     cluster_id: str = "fake-id"
-    last_ms: int = 0
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -85,9 +84,7 @@ class FakeCluster:
 
     def _answer(self, name: str, response: Any) -> Answer:
         self.asked.append(name)
-        # The real clock, which the coverage is taken with, but never the same moment twice.
-        self.last_ms = max(self.last_ms + 1, now_ms())
-        return Answer(response, self.last_ms, self.last_ms)
+        return Answer(response, now_ms(), now_ms())
 
     def _metadata(self) -> MetadataResponse:
         topic = MetadataResponse.MetadataResponseTopic

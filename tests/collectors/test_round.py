@@ -166,4 +166,45 @@ def test_members_that_change_between_two_rounds_are_a_rebalance():
 
     (row,) = after.rows["rebalances"]
     assert (row["joined"], row["left"], row["moved"]) == ('["b"]', "[]", '[["orders", 1, "a", "b"]]')
-    assert row["changed_after"] < row["observed_at"]
+    assert row["changed_after"] <= row["observed_at"]
+
+
+def test_a_member_that_is_no_longer_described_left():
+    cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"a": [0], "b": [1]})})
+    before = one_round(cluster)
+    cluster.groups["g"].owned = {"a": [0]}
+
+    after = one_round(cluster, before.remembered, tick=1)
+
+    ended = {row["member_id"]: row["ended_reason"] for row in after.rows["group_members"]}
+    assert ended == {"a": None, "b": "the member left"}
+
+
+def test_members_of_a_group_nobody_describes_have_not_left():
+    cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"a": [0]})})
+    before = one_round(cluster)
+    cluster.silent = {2}
+
+    assert one_round(cluster, before.remembered, tick=1).rows["group_members"] == []
+
+
+def test_a_transaction_of_a_silent_coordinator_has_not_ended():
+    cluster = FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90}, leaders={0: 2, 1: 2})
+    before = one_round(cluster)
+    cluster.silent = {1}
+
+    silent = one_round(cluster, before.remembered, tick=1)
+    assert silent.rows["open_transactions"] == []
+
+    cluster.silent, cluster.open_since = set(), {}
+    after = one_round(cluster, silent.remembered, tick=2)
+    assert [row["ended_reason"] for row in after.rows["open_transactions"]] == ["no longer open"]
+    assert [row["ended_reason"] for row in after.rows["open_producers"]] == ["the transaction ended"]
+
+
+def test_a_producer_on_a_partition_that_does_not_answer_has_not_ended():
+    cluster = FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90})
+    before = one_round(cluster)
+    cluster.silent = {1}
+
+    assert one_round(cluster, before.remembered, tick=1).rows["open_producers"] == []

@@ -72,7 +72,7 @@ def build(data_dir: Path, end_ms: int, *, minutes: int = 20, with_findings: bool
     if with_findings:
         append_events(log, events(end_ms))
     log.close()
-    # roll_up(data_dir, end_ms)
+    roll_up(data_dir, end_ms)
     _metrics(data_dir, start_ms, end_ms)
 
 

@@ -62,9 +62,7 @@ class Visit:
 
     def settle(self) -> None:
         self.page.wait_for_timeout(150)
-        self.page.wait_for_selector(
-            '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000
-        )
+        self.page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000)
 
     def query(self) -> dict[str, list[str]]:
         return parse_qs(urlparse(self.page.url).query)

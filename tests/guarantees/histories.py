@@ -150,7 +150,7 @@ class Cluster:
         self.keep_healthy()
         started = self.now
         starts = {
-            p: (FAILED if "start" in self.failing else log.log_start, self._tick(phases[0])) for p, log in self._all()
+            p: (FAILED if "start" in self.failing else log.log_start, at(self.now)) for p, log in self._all(phases[0])
         }
         commits = {GroupPartition(GROUP, p.topic, p.partition): self._commit(log) for p, log in self._all(phases[1])}
         offsets = {p: self._offsets(log, starts[p]) for p, log in self._all(phases[2])}
@@ -176,9 +176,6 @@ class Cluster:
         for action in actions:
             self.act(action)
         return list(zip(PARTITIONS, self.logs, strict=True))
-
-    def _tick(self, actions: Sequence[Action]) -> int:
-        return at(self.now)
 
     def _commit(self, log: Log) -> CommittedOffset:
         if "commits" in self.failing or self.pending:

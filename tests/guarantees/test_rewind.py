@@ -129,11 +129,12 @@ def test_offsets_below_the_log_start_cannot_be_delivered_again():
     assert finding(A, seen(5, high=900, start=450, committed=300), kind=REWIND).bounds.upper == 50
 
 
-def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation():
-    before = seen(0, high=1500, committed=1500, commit_epoch=0)
+def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation_that_the_end_did_not_show():
+    before = seen(0, high=1100, epoch=1, committed=1100, commit_epoch=1)
 
-    assert not findings(before, seen(5, high=1100, epoch=1, committed=1100, commit_epoch=1), kind=REWIND)
-    assert findings(before, seen(5, high=1500, committed=1100, commit_epoch=0), kind=REWIND)
+    assert not findings(before, seen(5, high=1500, epoch=3, committed=1000, commit_epoch=2), kind=REWIND)
+    assert findings(before, seen(5, high=1500, epoch=3, committed=1000, commit_epoch=1), kind=REWIND)
+    assert findings(before, seen(5, high=1500, epoch=3, committed=1000), kind=REWIND)
 
 
 def test_a_commit_that_comes_back_to_the_end_of_a_cut_log_rereads_nothing():

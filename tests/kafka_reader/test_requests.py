@@ -139,6 +139,7 @@ def test_a_partition_the_broker_forgot_is_unknown():
     [
         ({"committed_offset": 7, "committed_leader_epoch": 2, "error_code": 0}, FetchedCommit(7, 2, False)),
         ({"committed_offset": 7, "committed_leader_epoch": -1, "error_code": 0}, FetchedCommit(7, None, False)),
+        ({"committed_offset": 0, "committed_leader_epoch": 0, "error_code": 0}, FetchedCommit(0, 0, False)),
         ({"committed_offset": -1, "committed_leader_epoch": -1, "error_code": 0}, FetchedCommit(None, None, False)),
         ({"committed_offset": -1, "error_code": 88}, FetchedCommit(offset_fetch.PENDING, None, True)),
         ({"committed_offset": -1, "error_code": 3}, FetchedCommit(Unknown("UNKNOWN_TOPIC_OR_PARTITION"), None, False)),

@@ -93,8 +93,12 @@ def test_a_broken_marker_is_no_marker(tmp_path):
 
 
 def test_the_cause_of_a_failed_download_is_the_line_that_names_it():
-    log = "loading settings\n:: UNRESOLVED\njava.net.UnknownHostException: somewhere\n\tat java.base\n"
-    assert why_it_failed(log) == "java.net.UnknownHostException: somewhere"
+    access = "Server access error at url somewhere (javax.net.ssl.SSLHandshakeException: PKIX path building failed)"
+    summary = 'Exception in thread "main" java.lang.RuntimeException: [unresolved dependency: kafka: not found]'
+    host = "Host somewhere not found. url=somewhere"
+    assert why_it_failed(f"loading\n{host}\n\t{access}\n{summary}\n\tat java.base\n") == access
+    assert why_it_failed(f"loading\n\t{host}\n{summary}\n") == host
+    assert why_it_failed(f"loading\n{summary}\n\tat java.base\n") == summary
     assert why_it_failed("") == "no output"
 
 

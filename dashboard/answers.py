@@ -1,0 +1,135 @@
+"""What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
+
+from collections.abc import Mapping
+
+from dashboard import cached, concerns, proposals, queries, shapes, standing, tiles
+from dashboard.concerns import Concern
+from dashboard.queries import Rows
+from dashboard.shapes import Mark
+from dashboard.standing import Standing
+from dashboard.tiles import Tile
+from dashboard.view import View
+from guarantees.promises import Pipeline
+from guarantees.verdicts import pipeline_verdict
+
+SPARK_POINTS = 60
+ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
+JOB_PACE_MS = 15_000  # a round of the record jobs may take longer than its pause
+
+
+def pipelines(view: View) -> tuple[Pipeline, ...]:
+    """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred."""
+    declared = [known.pipeline for known in cached.settings().pipelines if known.cluster == view.cluster]
+    return tuple(declared) or proposals.proposed(group_lag(view))
+
+
+def group_lag(view: View) -> Rows:
+    """Lag now of the groups and topics the search finds."""
+    rows = cached.now(view, queries.GROUP_LAG)
+    return [row for row in rows if view.finds(row["group_id"], row["topic"])]
+
+
+def found(view: View) -> list[Concern]:
+    """Every finding with the promises it touches, worst first."""
+    return concerns.concerns(cached.findings(view).values(), pipelines(view))
+
+
+def urgent(view: View) -> list[Concern]:
+    """Open findings that break or weaken a promise, worst first."""
+    return [one for one in concerns.in_view(found(view), view) if one.verdict and one.finding.closed_reason is None]
+
+
+def standings(view: View) -> list[Standing]:
+    """Where each pipeline stands at the end of the window, worst first."""
+    lag, trends = cached.now(view, queries.GROUP_LAG), cached.lag_trend(view, SPARK_POINTS)
+    coverage, states = cached.now(view, queries.COVERAGE), cached.now(view, queries.GROUP_STATES)
+    topics = [row["topic"] for row in cached.last_day(view, queries.SAMPLED)]
+    known = [history.finding for history in cached.findings(view).values()]
+    step = cached.step_ms(view.cluster)
+    judged = (
+        pipeline_verdict(
+            pipeline,
+            known,
+            standing.sight(pipeline, coverage, lag, states, topics, step),
+            now_ms=view.to_ms,
+            window_from_ms=view.from_ms,
+        )
+        for pipeline in pipelines(view)
+        if view.finds(pipeline.name, pipeline.source, pipeline.group_id, pipeline.sink)
+    )
+    return standing.worst_first(standing.standing(one, lag, trends) for one in judged)
+
+
+def overview_tiles(view: View) -> tuple[Tile, ...]:
+    """How much: lag, losses, duplicates, replication, transactions."""
+    known, share = found(view), cached.settings().thresholds.transaction_overdue_share
+    held = (cached.now(view, queries.TRANSACTIONS), cached.now(view, queries.HANGING))
+    return (
+        tiles.lag(group_lag(view), cached.lag_trend(view, SPARK_POINTS)),
+        tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
+        tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
+        tiles.replication(cached.now(view, queries.REPLICATION)),
+        tiles.transactions(*held, share, view.to_ms),
+    )
+
+
+def chosen_group(view: View, asked: str | None) -> str | None:
+    """The group of the link; without one, the group with the most lag that the search finds."""
+    return asked if asked is not None else next((row["group_id"] for row in group_lag(view)), None)
+
+
+def partition_lag(view: View, group_id: str) -> Rows:
+    return cached.now(view, queries.PARTITION_LAG, group_id=group_id)
+
+
+def owners(view: View, group_id: str) -> Rows:
+    """Members in force now."""
+    rows = cached.now(view, queries.MEMBERS, group_id=group_id)
+    return [row for row in rows if row["ended_before_ms"] is None]
+
+
+def events(view: View, group_id: str) -> list[Mark]:
+    """What happened to a group and its topics in the window: rebalances, leader changes, findings."""
+    topics = {row["topic"] for row in partition_lag(view, group_id)}
+    about = [
+        one
+        for one in found(view)
+        if one.finding.place.group_id in (None, group_id) and one.finding.place.topic in topics
+    ]
+    return shapes.event_marks(
+        [row for row in cached.in_window(view, queries.REBALANCES) if row["group_id"] == group_id],
+        [row for row in cached.in_window(view, queries.LEADER_CHANGES) if row["topic"] in topics],
+        concerns.in_view(about, view),
+        view.from_ms,
+    )
+
+
+def rebalances(view: View) -> Rows:
+    """Rebalances in the window that the search finds, the newest first."""
+    rows = cached.in_window(view, queries.REBALANCES)
+    return [row for row in rows if view.finds(row["group_id"], row["cause"])]
+
+
+def rebalanced_group(view: View, asked: str | None) -> str | None:
+    """The group of the selected rebalance (`group@time`); without one, of the newest that the search finds."""
+    if asked is not None:
+        return asked.rpartition("@")[0]
+    return next((row["group_id"] for row in rebalances(view)), None)
+
+
+def group_states(view: View, group_id: str) -> Rows:
+    return [row for row in cached.in_window(view, queries.GROUP_STATES) if row["group_id"] == group_id]
+
+
+def traces(view: View) -> Mapping[str, tuple[int, int]]:
+    """The newest trace of the parts that leave one, with the pace it is expected at (ms)."""
+    heard, step = cached.heard(view), cached.step_ms(view.cluster)
+    left = {"page": (view.to_ms, step)}
+    if heard is not None:
+        left["collect"] = (heard.observed_at_ms, step)
+    if minutes := cached.last_day(view, queries.NEWEST_MINUTE):
+        left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
+    if runs := cached.of_tidemark(view, queries.JOB_RUNS):
+        newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
+        left["jobs"] = (newest, max(JOB_PACE_MS, round(cached.settings().spark.round_s * 1000)))
+    return left

@@ -1,0 +1,246 @@
+"""What is drawn and counted: gaps stay gaps, intervals stay intervals, and old evidence is stale."""
+
+import numpy as np
+import pytest
+
+from dashboard import charts, concerns, memberships, proposals, shapes, standing, tiles
+from dashboard.freshness import Freshness, freshness
+from dashboard.shapes import Mark
+from dashboard.view import View
+from guarantees.findings import Kind
+from guarantees.lifecycle import FindingHistory
+from guarantees.promises import Guarantee, Pipeline, Verdict
+from guarantees.unknown import Unknown
+from guarantees.verdicts import PipelineVerdict
+from tests.dashboard import fixture_store
+from tests.dashboard.fixture_store import HOSTILE
+
+END_MS = 1_764_000_000_000
+VIEW = View("production", END_MS - 900_000, END_MS, False, 10, "")
+ORDERS = Pipeline("orders", "orders", "order-service", "payments", Guarantee.AT_LEAST_ONCE)
+
+
+def cell(partition, at_ms, lag, unknown_reason=None, last=None):
+    return {"topic": "orders", "partition": partition, "at_ms": at_ms, "lag": lag,
+            "last": lag if last is None else last, "unknown_reason": unknown_reason}  # fmt: skip
+
+
+def verdict(value, name="p", unknowns=()):
+    pipeline = Pipeline(name, "t", "g", None, Guarantee.AT_LEAST_ONCE)
+    judged = PipelineVerdict(pipeline, value, (), unknowns, value is Verdict.STALE)
+    return standing.standing(judged, [], {})
+
+
+def known(*findings):
+    return concerns.concerns([FindingHistory(finding, END_MS, END_MS) for finding in findings], [ORDERS])
+
+
+def test_an_unobserved_bucket_is_a_gap_in_cells_and_in_the_total():
+    history = shapes.lag_history([cell(0, 0, 5), cell(1, 0, 7), cell(0, 10_000, 6)], 0, 20_000, 10_000)
+
+    assert history.total[0] == 12
+    assert np.isnan(history.total[1]), "partition 1 was not observed: the sum is withheld"
+    assert np.isnan(history.cells[1][1])
+
+
+def test_an_unknown_partition_withholds_the_total_and_its_reason_is_kept():
+    history = shapes.lag_history([cell(0, 0, 5), cell(1, 0, None, "broker 2 did not answer")], 0, 10_000, 10_000)
+
+    assert np.isnan(history.total[0])
+    assert history.cells[0][0] == 5
+    assert history.unknown_reasons == ("broker 2 did not answer",)
+
+
+def test_the_highest_lag_of_a_bucket_is_drawn_and_the_last_is_summed():
+    history = shapes.lag_history([cell(0, 0, 90, last=3), cell(0, 0, 50, last=4)], 0, 10_000, 10_000)
+
+    assert history.cells[0][0] == 90
+    assert history.total[0] == 4
+
+
+def test_of_many_partitions_those_with_most_lag_are_drawn_and_the_rest_is_counted():
+    rows = [cell(number, 0, number) for number in range(shapes.LANES + 5)]
+
+    history = shapes.lag_history(rows, 0, 10_000, 10_000)
+
+    assert history.partitions == shapes.LANES + 5
+    assert history.labels[0] == "orders-5"
+    assert history.total[0] == sum(range(shapes.LANES + 5)), "the total counts what is not drawn too"
+
+
+def test_the_lag_chart_never_joins_over_a_gap_and_keeps_unknown_cells_empty():
+    history = shapes.lag_history([cell(0, 0, 5), cell(0, 20_000, 5)], 0, 30_000, 10_000)
+
+    figure = charts.lag_over_time(history, [Mark("rebalances", 0, "<b>x</b>")], VIEW)
+
+    line, heat, marks = figure.data
+    assert line.connectgaps is False
+    assert np.isnan(heat.z[0][1])
+    assert marks.text[0] == "&lt;b&gt;x&lt;/b&gt;"
+    assert all(trace.type != "scattergl" for trace in figure.data)
+
+
+def test_each_verdict_has_its_own_shape_in_the_strip():
+    marks = [Mark("kind", 1, "text", one) for one in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
+
+    figure = charts.strip(marks, VIEW)
+
+    assert len({trace.marker.symbol for trace in figure.data}) == 3
+
+
+def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names():
+    member = {"client_id": None, "member_id": HOSTILE, "assignment": '[["orders", 1]]',
+              "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS, "ended_before_ms": None}  # fmt: skip
+    state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "ended_before_ms": END_MS - 50_000}
+
+    spans = memberships.lanes([member], [state], END_MS)
+    figure = charts.member_lanes(spans, VIEW)
+
+    assert [span.lane for span in spans][0] == "rebalancing"
+    assert {trace.name for trace in figure.data} == {"assignment", "rebalancing"}
+    assert not any("<img" in str(label) for trace in figure.data for label in trace.y)
+
+
+def signal(name, at_ms, refused=0):
+    return {"signal": name, "observed_at_ms": at_ms, "asked": 4, "answered": 4 - refused, "refused": refused,
+            "failed": 0, "error": "not permitted" if refused else None}  # fmt: skip
+
+
+def test_a_panel_is_as_old_as_its_oldest_part():
+    age = freshness([signal("a", 100), signal("b", 50, refused=1), signal("c", 1)], ("a", "b"), 10)
+
+    assert (age.observed_at_ms, age.refused, age.asked) == (50, 1, 8)
+
+
+def test_a_signal_that_was_never_seen_makes_the_panel_unknown():
+    assert freshness([signal("a", 100)], ("a", "b"), 10).verdict(100) is Verdict.UNKNOWN
+
+
+def test_evidence_is_stale_after_two_intervals_and_not_before():
+    assert Freshness(1_000, 5_000).verdict(11_000) is Verdict.OK
+    assert Freshness(1_000, 5_000).verdict(11_001) is Verdict.STALE
+
+
+def lag_row(group_id, lag, unknown=0):
+    return {"group_id": group_id, "topic": "t", "lag": lag, "unknown": unknown, "partitions": 3}
+
+
+def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
+    tile = tiles.lag([lag_row("a", 5), lag_row("b", 7, unknown=2)], {"a": (3, 5), "b": (1, 1)})
+
+    assert tile.value == "5"
+    assert tile.note == "+2 in the window · 2 partitions unknown"
+    assert tile.series == (3, 5)
+
+
+def test_a_lag_of_which_nothing_is_known_is_unknown():
+    assert tiles.lag([lag_row("b", None, unknown=3)], {}).verdict is Verdict.UNKNOWN
+    assert tiles.lag([], {}).value == "Unknown"
+
+
+def test_no_loss_seen_in_a_sample_has_an_upper_bound():
+    tile = tiles.lost([], [{"upper": 236}], END_MS)
+
+    assert (tile.value, tile.note) == ("0", "at most 236")
+
+
+def test_losses_are_unknown_where_nothing_is_compared():
+    assert tiles.lost([], [], END_MS).value == "Unknown"
+
+
+def test_no_duplicate_in_a_sample_of_one_in_64_leaves_up_to_237_possible():
+    assert tiles.duplicates([], [{"rate": 1 / 64}], END_MS).note == "at most 237"
+    assert tiles.duplicates([], [{"rate": 1.0}], END_MS).note == "all ids compared"
+
+
+def test_counts_of_several_findings_add_their_intervals():
+    one = fixture_store.lost(END_MS)
+
+    tile = tiles.lost(known(one), [{"upper": 0}], END_MS)
+
+    assert (tile.value, tile.note, tile.verdict) == ("41", "38 to 44 · 1 finding", Verdict.VIOLATED)
+
+
+def test_replication_is_unknown_without_partitions_and_never_green_over_a_shrunk_isr():
+    row = {"partitions": 18, "under_replicated": 1, "below_min_isr": 0, "min_isr_unknown": 0, "offline": 0}
+
+    assert tiles.replication([]).verdict is Verdict.UNKNOWN
+    assert tiles.replication([row]).verdict is Verdict.DEGRADED
+    assert tiles.replication([row | {"under_replicated": 0}]).verdict is Verdict.OK
+    assert "min ISR unknown for 18" in tiles.replication([row | {"min_isr_unknown": 18}]).note
+
+
+@pytest.mark.parametrize(("age_ms", "is_overdue"), [(48_000, False), (48_001, True)])
+def test_a_transaction_is_overdue_past_its_share_of_the_timeout(age_ms, is_overdue):
+    row = {"transaction_started_at_ms": END_MS - age_ms, "timeout_ms": 60_000}
+
+    assert tiles.is_overdue(row, 0.8, END_MS) is is_overdue
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "worst", "sentence"),
+    [
+        ([Verdict.OK], Verdict.OK, "Delivery is safe as far as it was observed: 1 pipeline kept the promise."),
+        ([Verdict.OK, Verdict.UNKNOWN], Verdict.UNKNOWN,
+         "Nothing bad was seen, but 1 pipeline cannot be judged in full. 1 of 2 pipelines kept the promise."),
+        ([Verdict.UNKNOWN, Verdict.VIOLATED], Verdict.VIOLATED,
+         "Delivery is not safe: 1 of 2 pipelines broke the promise. 1 pipeline cannot be judged in full."),
+        ([Verdict.DEGRADED, Verdict.OK], Verdict.DEGRADED, "Delivery is at risk: 1 of 2 pipelines lost its margin."),
+        ([Verdict.STALE, Verdict.OK], Verdict.STALE,
+         "No fresh answer for 1 of 2 pipelines: nothing was observed lately."),
+    ],
+)  # fmt: skip
+def test_the_headline_is_the_worst_that_is_known_and_never_green_over_gaps(verdicts, worst, sentence):
+    assert standing.headline([verdict(one) for one in verdicts]) == (worst, sentence)
+
+
+def test_pipelines_are_sorted_worst_first():
+    sorted_ones = standing.worst_first([verdict(one, str(one)) for one in reversed(list(Verdict))])
+
+    assert [one.judged.verdict for one in sorted_ones] == list(Verdict)
+
+
+def test_an_unknown_pipeline_says_what_is_missing():
+    assert verdict(Verdict.UNKNOWN, unknowns=(Unknown("no answer"),)).reason == "no answer"
+
+
+def coverage_row(signal_name, answered=4, error=None):
+    return {"signal": signal_name, "observed_at_ms": END_MS, "asked": 4, "answered": answered, "refused": 0,
+            "failed": 4 - answered, "error": error}  # fmt: skip
+
+
+def test_what_fails_for_another_group_does_not_dim_a_pipeline():
+    rows = [coverage_row("committed_offsets", answered=3, error="refused")]
+    own = [{"group_id": "order-service", "topic": "orders", "partitions": 6, "unknown": 0, "unknown_reason": None}]
+
+    seen = standing.sight(ORDERS, rows, own, [], [], 5_000)
+    unseen = standing.sight(
+        ORDERS, rows, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], [], 5_000
+    )
+
+    assert seen.coverage[0].is_complete
+    assert (unseen.coverage[0].answered, unseen.coverage[0].refused) == (4, 2)
+
+
+def test_a_group_without_any_commit_gives_no_evidence():
+    seen = standing.sight(ORDERS, [coverage_row("committed_offsets")], [], [], [], 5_000)
+
+    assert seen.newest_evidence_at_ms is None
+
+
+def test_open_findings_that_break_a_promise_come_first():
+    found = known(*fixture_store.findings(END_MS))
+
+    assert found[0].finding.kind is Kind.LOST_WRITE
+    assert found[0].verdict is Verdict.VIOLATED
+    assert {one.finding.kind: one.verdict for one in found}[Kind.DUPLICATE_WRITE] is None, "legal under at least once"
+
+
+def test_a_proposed_pipeline_escapes_its_names_in_the_snippet():
+    row = {"group_id": 'a"b\nc', "topic": "orders", "has_pending": True}
+
+    (pipeline,) = proposals.proposed([row])
+
+    assert pipeline.is_inferred
+    assert pipeline.promise is Guarantee.EXACTLY_ONCE
+    assert 'group = "a\\"b\\nc"' in proposals.snippet([pipeline], "production")

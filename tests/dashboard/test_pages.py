@@ -1,0 +1,252 @@
+"""Every page over every kind of store: full, empty, stale, without a right, partly broken, with hostile names."""
+
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from store.contracts import TABLES
+from store.segments import folder
+from tests.dashboard import fixture_store
+from tests.dashboard.conftest import ROOT, now_ms
+
+PAGES = ["overview", "lag", "rebalances", "violations", "health"]
+# A Markdown special character of the hostile name without its backslash.
+UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
+
+
+@pytest.fixture
+def visit(monkeypatch: pytest.MonkeyPatch):
+    """Open a page of the app over the store of a settings file."""
+
+    def open_page(settings: Path, page: str, **query: str) -> AppTest:
+        monkeypatch.setenv("TIDEMARK_SETTINGS", str(settings))
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        for name, value in query.items():
+            app.query_params[name] = value
+        app.switch_page(f"dashboard/pages/{page}.py").run()
+        assert not app.exception
+        return app
+
+    return open_page
+
+
+@pytest.fixture(scope="module")
+def stale(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _store(tmp_path_factory.mktemp("stale"), end_ms=now_ms() - 5 * 60_000)
+
+
+@pytest.fixture(scope="module")
+def undeclared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _store(tmp_path_factory.mktemp("undeclared"), end_ms=now_ms() + 60_000, with_pipelines=False)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> Path:
+    return fixture_store.write_settings(tmp_path)
+
+
+def words(app: AppTest) -> str:
+    """Everything a person reads on the page outside the tables."""
+    return "\n".join(str(element.value) for element in (*app.markdown, *app.caption, *app.code, *app.title))
+
+
+def cells(app: AppTest) -> str:
+    return "\n".join(table.value.to_string() for table in app.dataframe)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_with_data_draws_every_panel(visit, believable, page):
+    app = visit(believable, page)
+
+    assert app.title[0].value.lower() == page
+    assert "could not be drawn" not in words(app)
+    assert app.dataframe
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
+    app = visit(empty, page)
+
+    said = words(app)
+    assert "could not be drawn" not in said
+    assert not app.dataframe
+    assert not app.metric
+    assert ":green-badge[✓ OK]" not in said
+    expected = {
+        "overview": "Brokers reachable",
+        "lag": "No group with a committed offset was seen",
+        "rebalances": "No group changed",
+        "violations": "No finding lasted into this window",
+        "health": "No round was stored",
+    }
+    assert expected[page] in said
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_old_numbers_are_called_stale(visit, stale, page):
+    app = visit(stale, page)
+
+    assert "◷" in words(app)
+    assert "5 min" in words(app)
+
+
+def test_a_stale_pipeline_is_never_green(visit, stale):
+    app = visit(stale, "overview")
+
+    assert "✓ OK" not in cells(app)
+    assert "◷ Stale" in cells(app) or "✕ Violated" in cells(app)
+
+
+@pytest.mark.parametrize("page", ["overview", "lag"])
+def test_a_missing_right_is_said_and_its_numbers_are_no_zeros(visit, believable, page):
+    app = visit(believable, page)
+
+    assert "Not permitted: 6 of" in words(app)
+    assert "GROUP\\_AUTHORIZATION\\_FAILED" in words(app)
+
+
+def test_a_group_that_may_not_be_read_has_no_lag_and_a_reason(visit, believable):
+    app = visit(believable, "lag", group="reporting")
+
+    partitions = app.dataframe[1].value
+    assert partitions["Lag"].isna().all()
+    assert set(partitions["Committed"]) == {"–"}
+    assert partitions["Unknown because"].str.contains("GROUP_AUTHORIZATION_FAILED").all()
+    assert "The total is withheld where a partition is unknown" in words(app)
+
+
+def test_health_says_which_right_is_missing_and_what_that_hides(visit, believable):
+    app = visit(believable, "health")
+
+    coverage = app.dataframe[0].value.set_index("Signal")
+    assert coverage.loc["committed offsets", "Verdict"] == "? Unknown"
+    assert coverage.loc["committed offsets", "Hidden meanwhile"] == "lag, rewinds, skips"
+    assert coverage.loc["end offsets", "Verdict"] == "✓ OK"
+
+
+@pytest.mark.parametrize(
+    ("page", "broken", "alive"),
+    [
+        ("overview", "partition_state", "Delivery is not safe"),
+        ("lag", "rebalances", "Groups, most lag first"),
+        ("rebalances", "group_members", "2 rebalances of 1 group"),
+        ("violations", "finding_events", "Findings, worst first"),
+        ("health", "part_events", "Last round, by signal"),
+    ],
+)
+def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, broken, alive):
+    settings = _store(tmp_path, end_ms=now_ms() + 60_000)
+    where = tmp_path / "data" / folder(TABLES[broken], now_ms())
+    # A whole Parquet file whose times are text, as another program may leave one.
+    times = pa.table({TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]})
+    pq.write_table(times, where / "broken.0.1-1.parquet")
+
+    app = visit(settings, page)
+
+    assert "could not be drawn; the others are not affected" in words(app)
+    assert alive in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("kind", ["believable", "undeclared"])
+def test_hostile_names_are_text(visit, page, kind, request):
+    app = visit(request.getfixturevalue(kind), page, group=fixture_store.HOSTILE)
+
+    assert "could not be drawn" not in words(app)
+    assert not [m.value for m in app.markdown if UNESCAPED.search(m.value)]
+    assert not [m.value for m in app.markdown if "\u202e" in m.value]
+    assert not [m.value for m in app.markdown if m.allow_html]
+    assert "\u202e" not in cells(app)
+
+
+def test_without_declared_pipelines_they_are_proposed_and_marked_inferred(visit, undeclared):
+    app = visit(undeclared, "overview")
+
+    assert "at least once (inferred)" in cells(app)
+    assert "[[pipelines]]" in words(app)
+
+
+def test_the_overview_gives_losses_and_duplicates_as_intervals(visit, believable):
+    app = visit(believable, "overview")
+
+    tiles = {metric.label: metric.value for metric in app.metric}
+    assert tiles["Lost, 24 h"] == "41"
+    assert tiles["Duplicates, 24 h"] == "128"
+    assert "38 to 44 · 1 finding" in words(app)
+
+
+def test_without_sampled_ids_losses_and_duplicates_are_unknown_and_not_zero(visit, tmp_path):
+    settings = _store(tmp_path, end_ms=now_ms() + 60_000)
+    (tmp_path / "data" / "metrics.duckdb").unlink()
+
+    app = visit(settings, "overview")
+
+    tiles = {metric.label: metric.value for metric in app.metric}
+    assert tiles["Lost, 24 h"] == "Unknown"
+    assert tiles["Duplicates, 24 h"] == "Unknown"
+
+
+def test_a_link_to_a_finding_shows_its_evidence_in_full_digits(visit, believable):
+    finding = fixture_store.duplicates(10**12)
+
+    app = visit(believable, "violations", finding=finding.finding_id)
+
+    assert "128 records of orders\\-4 stored twice by another producer" in words(app)
+    facts = " ".join(table.value.to_string() for table in app.table)
+    assert str(fixture_store.BASE_OFFSET + 1312) in facts
+    copies = app.dataframe[1].value
+    assert list(copies["Copy"]) == ["First", "Last"]
+    assert list(copies["Producer id"]) == ["7001", "7014"]
+    assert list(copies["Offset"]) == [str(fixture_store.BASE_OFFSET + offset) for offset in (900, 1312)]
+    assert str(fixture_store.BASE_OFFSET + 900) in app.code[-1].value
+
+
+def test_a_link_to_an_unknown_finding_says_so(visit, believable):
+    assert "not known at the end of this window" in words(visit(believable, "violations", finding="0" * 16))
+
+
+def test_a_closed_finding_says_why_it_closed(visit, believable):
+    app = visit(believable, "violations", finding=fixture_store.rewind(10**12).finding_id)
+
+    assert "Closed] the commit passed the old offset again" in words(app)
+
+
+def test_a_frozen_window_shows_what_was_known_then(visit, believable):
+    app = visit(believable, "violations", **{"from": "2020-01-01T00:00:00Z", "to": "2020-01-01T01:00:00Z"})
+
+    assert "Frozen window" in words(app)
+    assert "2020-01-01 00:00:00 to 01:00:00 UTC" in words(app)
+    assert "No finding lasted into this window" in words(app)
+
+
+def test_the_search_narrows_every_table(visit, believable):
+    app = visit(believable, "lag", search="invoice")
+
+    assert list(app.dataframe[0].value["Group"]) == ["invoice-writer"]
+
+
+def test_an_hour_is_drawn_from_the_roll_ups_and_the_newest_minutes(visit, believable):
+    app = visit(believable, "lag", range="1h", group="order-service")
+
+    assert "could not be drawn" not in words(app)
+    assert app.get("plotly_chart")
+
+
+def test_without_settings_the_page_says_which_variable_to_set(monkeypatch):
+    for name in ("TIDEMARK_SETTINGS", "TIDEMARK_BOOTSTRAP"):
+        monkeypatch.delenv(name, raising=False)
+
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60).run()
+
+    assert "TIDEMARK_SETTINGS" in app.code[0].value
+    assert not app.exception
+
+
+def _store(folder: Path, *, end_ms: int, with_pipelines: bool = True) -> Path:
+    settings = fixture_store.write_settings(folder, with_pipelines=with_pipelines)
+    fixture_store.build(folder / "data", end_ms)
+    return settings

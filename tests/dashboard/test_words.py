@@ -1,0 +1,134 @@
+"""Words, names and links: pure functions."""
+
+import pytest
+
+from dashboard import facts, names, view, wording
+from dashboard.view import View
+from guarantees.findings import Bounds, Kind, Unit
+from guarantees.promises import Guarantee, Verdict
+from guarantees.unknown import Unknown
+from tests.dashboard import fixture_store
+
+
+def test_every_kind_promise_and_verdict_has_a_word():
+    assert set(wording.KINDS) == set(Kind)
+    assert set(wording.PROMISES) == set(Guarantee)
+    assert set(wording.LOOKS) == set(Verdict)
+
+
+def test_no_two_states_look_alike():
+    looks = wording.LOOKS.values()
+    for part in ("icon", "word", "marker"):
+        assert len({getattr(look, part) for look in looks}) == len(looks)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        (Bounds(41, 41, 41, Unit.RECORDS), "41 records"),
+        (Bounds(38, 41, 44, Unit.MESSAGE_IDS), "41 (38 to 44) message ids"),
+        (Bounds(0, None, 260, Unit.RECORDS), "at most 260 records"),
+        (Bounds(0, 0, 12, Unit.RECORDS), "at most 12 records"),
+        (Bounds(5, None, 9, Unit.OFFSETS), "5 to 9 offsets"),
+        (Bounds(7, None, None, Unit.RECORDS), "at least 7 records"),
+        (Bounds(7, 9, None, Unit.RECORDS), "at least 7 records"),
+        (Bounds(0, None, None, Unit.RECORDS), "unknown how many records"),
+        (Bounds(0, 0, 0, Unit.RECORDS), "0 records"),
+        (None, "–"),
+    ],
+)
+def test_bounds_are_said_with_their_interval(bounds, said):
+    assert wording.bounds(bounds) == said
+
+
+@pytest.mark.parametrize(
+    ("length_ms", "said"),
+    [
+        (0, "0 s"),
+        (59_999, "59 s"),
+        (60_000, "1 min"),
+        (125_000, "2 min 5 s"),
+        (3_600_000, "1 h"),
+        (90_061_000, "1 d 1 h"),
+    ],
+)
+def test_a_duration_has_its_two_largest_units(length_ms, said):
+    assert wording.duration(length_ms) == said
+
+
+def test_an_unknown_number_is_its_reason_and_a_gap_is_a_dash():
+    assert wording.known(Unknown("no answer")) == "unknown: no answer"
+    assert wording.known(None) == "–"
+    assert wording.known(0) == "0"
+
+
+def test_small_counts_stay_in_full_and_large_ones_shrink():
+    assert [wording.compact(value) for value in (0, 99_999, 123_456, 7_200_000)] == ["0", "99,999", "123 k", "7.2 M"]
+
+
+def test_a_hostile_name_is_escaped_cut_and_shows_its_hidden_characters():
+    shown = names.in_markdown(fixture_store.HOSTILE)
+
+    assert shown.startswith("\\<img src\\=x onerror\\=alert\\(1\\)\\> \\*\\*bold\\*\\*")
+    assert "\\:red\\[x\\]" in shown
+    assert "\\$x\\^2\\$" in shown
+    assert "\u202e" not in names.visible(fixture_store.HOSTILE)
+    assert len(names.cut(fixture_store.HOSTILE)) == names.LIMIT
+    assert names.in_figure("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
+    assert "\n" not in names.visible("two\nlines")
+
+
+def test_a_link_gives_back_its_window_and_nonsense_gives_none():
+    start, end = 1_764_000_000_123, 1_764_000_060_456
+
+    assert view.parse_window(view.format_time(start), view.format_time(end)) == (start, end)
+    assert view.parse_window(view.format_time(end), view.format_time(start)) is None
+    assert view.parse_window("yesterday", view.format_time(end)) is None
+    assert view.parse_window(None, None) is None
+
+
+def test_a_live_window_ends_on_a_sampling_step():
+    assert view.live_window("1h", 1_764_000_003_999, 5_000) == (1_763_996_400_000, 1_764_000_000_000)
+    assert view.live_window("nonsense", 900_000, 5_000) == (0, 900_000)
+
+
+def test_the_search_ignores_case_and_finds_everything_when_empty():
+    looking = View("production", 0, 1, False, None, " Order ")
+
+    assert looking.finds("payments", "ORDERS")
+    assert not looking.finds("payments", None)
+    assert View("production", 0, 1, False, None, " ").finds("anything")
+
+
+def test_evidence_keeps_every_digit_and_says_times_in_utc():
+    shown = dict(
+        facts.facts(
+            {
+                "first_lost_offset": 9_007_199_254_740_993,
+                "commit_passed_at_ms": 1_764_000_000_123,
+                "settle_s": 30.0,
+                "timeout_ms": 60_000,
+                "sink_read_to": [[0, 12], [1, 15]],
+                "source": {"partition": 2},
+                "owner": None,
+                "examples": [{"offset": 1}],
+            }
+        )
+    )
+
+    assert shown == {
+        "First lost offset": "9007199254740993",
+        "Commit passed at": "2025-11-24 16:00:00.123 UTC",
+        "Settle": "30 s",
+        "Timeout": "60000 ms",
+        "Sink read to": "0 → 12, 1 → 15",
+        "Source: partition": "2",
+        "Owner": "none",
+    }
+
+
+def test_both_copies_of_a_duplicate_are_rows():
+    rows = facts.examples(fixture_store.duplicates(10**12).evidence)
+
+    assert [(row["Copy"], row["Producer id"]) for row in rows] == [("First", "7001"), ("Last", "7014")]
+    assert {row["Message id"] for row in rows} == {"order-000456"}
