@@ -33,3 +33,4 @@ navigation = st.navigation(
 st.html(panel.STYLE)
 toolbar.draw(navigation.url_path)
 navigation.run()
+cached.settle_memory()

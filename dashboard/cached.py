@@ -1,5 +1,6 @@
 """Answers shared between sessions, by what was asked and the moment asked for. Nobody changes a shared answer."""
 
+import gc
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 KEPT_FOR_S = 120
 ROUNDS_BACK = 3
+GROUPS = (queries.OF_THE_NEWEST_ROUND, queries.OF_THE_LAST_DAY, queries.OF_TIDEMARK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,13 @@ def store_size() -> tuple[int, int]:
     return _store_size(_data_dir())
 
 
+@st.cache_resource(show_spinner=False)
+def settle_memory() -> None:
+    """Once per process: what the imports left behind is not searched for garbage after every run of a page."""
+    gc.collect()
+    gc.freeze()
+
+
 def _data_dir() -> str:
     return settings().store.data_dir
 
@@ -124,8 +133,21 @@ def _settings(environ: Mapping[str, str], changed_ns: int) -> Settings:
     return configured.page_settings(environ)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False)
 def _ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
+    group = next((group for group in GROUPS if question in group), None)
+    answers = _ask_together(data_dir, from_ms, to_ms, group, about) if group else {}
+    return answers[question] if question in answers else _ask_alone(data_dir, from_ms, to_ms, question, about)
+
+
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=100, show_spinner=False)
+def _ask_together(
+    data_dir: str, from_ms: int, to_ms: int, group: tuple[Question, ...], about: Mapping[str, Any]
+) -> Mapping[Question, Rows]:
+    return queries.ask_together(Path(data_dir), from_ms, to_ms, group, about)
+
+
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False)
+def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
 
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from settings import SETTINGS_VARIABLE, Settings, SettingsError, bootstrap_settings, load_settings
+from settings import SETTINGS_VARIABLE as SETTINGS_VARIABLE
+from settings import Settings, SettingsError, bootstrap_settings, load_settings
 
 BOOTSTRAP_VARIABLE = "TIDEMARK_BOOTSTRAP"
 DATA_DIR_VARIABLE = "TIDEMARK_DATA_DIR"

@@ -60,7 +60,8 @@ def _commit(row: Row) -> int | Unknown | None:
     reason = row["committed_offset_unknown"]
     if row["committed_offset"] is None and reason not in (None, NO_COMMIT.reason):
         return Unknown(reason)
-    return row["committed_offset"]
+    committed_offset: int | None = row["committed_offset"]
+    return committed_offset
 
 
 def _offset(row: Row, name: str) -> int | Unknown:

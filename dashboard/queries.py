@@ -4,11 +4,13 @@ The views hold what was observed in the window asked about (store.reading.connec
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from guarantees.lag import NO_COMMIT, PENDING_COMMIT
 from store.lag_minute import BEYOND_END, EARLIER_TOPIC, NOT_SAMPLED, READ_AFTER
@@ -27,10 +29,35 @@ class Question:
 
 def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:
     """The answer as dictionaries."""
+    with _opened(data_dir, from_ms, to_ms, question) as connection:
+        return _rows(connection, from_ms, to_ms, question, about)
+
+
+def ask_together(
+    data_dir: Path, from_ms: int, to_ms: int, questions: Sequence[Question], about: Mapping[str, object]
+) -> dict[Question, Rows]:
+    """Several answers over one window for the price of one connection, most of what a question costs.
+
+    Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
+    """
+    whole = Question(tuple({table for question in questions for table in question.tables}), "")
+    try:
+        with _opened(data_dir, from_ms, to_ms, whole) as connection:
+            return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
+    except duckdb.Error:
+        return {}
+
+
+def _opened(data_dir: Path, from_ms: int, to_ms: int, question: Question) -> duckdb.DuckDBPyConnection:
+    return connect(data_dir, Window(from_ms, to_ms), question.tables)
+
+
+def _rows(
+    connection: duckdb.DuckDBPyConnection, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]
+) -> Rows:
     named = {"from": _moment(from_ms), "to": _moment(to_ms), **about}
     used = {name: named[name] for name in re.findall(r"\$(\w+)", question.sql)}
-    with connect(data_dir, Window(from_ms, to_ms), question.tables) as connection:
-        rows: Rows = connection.sql(question.sql, params=used).to_arrow_table().to_pylist()
+    rows: Rows = connection.sql(question.sql, params=used).to_arrow_table().to_pylist()
     return rows
 
 
@@ -191,3 +218,8 @@ JOB_RUNS = Question(("job_runs",), """
     SELECT job, pipeline, state, ranges, records, backlog, message, epoch_ms(started_at) AS started_at_ms,
            epoch_ms(ended_at) AS ended_at_ms, epoch_ms(observed_at) AS observed_at_ms
     FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
+
+# What pages ask of one window at one time.
+OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, GROUP_STATES, REPLICATION, TRANSACTIONS, HANGING)
+OF_THE_LAST_DAY = (SAMPLED, COMPARISONS, NEWEST_MINUTE)
+OF_TIDEMARK = (PARTS, JOB_RUNS)

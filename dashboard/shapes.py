@@ -100,6 +100,17 @@ def trends(rows: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> dict[
     return {group_id: tuple(values) for group_id, values in series.items()}
 
 
+def newest_run(series: Sequence[int | None]) -> list[int]:
+    """The newest stretch without a gap: a sparkline in a table cannot show one."""
+    known: list[int] = []
+    for value in reversed(series):
+        if value is not None:
+            known.append(value)
+        elif known:
+            break
+    return known[::-1] if len(known) > 1 else []
+
+
 def finding_marks(found: Iterable[Concern], from_ms: int) -> list[Mark]:
     """Findings by kind; one that began before the window stands at its edge."""
     return [

@@ -7,13 +7,14 @@ from pathlib import Path
 from guarantees.findings import Kind
 from lab.cluster import Cluster
 from lab.injected import load_injected
-from lab.judge import Verdict, judge, table
+from lab.judge import Verdict, judge
 from lab.paths import LabPaths
 from lab.pipelines import Lab
 from lab.ports import free_ports
 from lab.running import discard, new_directory, registered
 from lab.self_check import self_check
 from lab.story import tell
+from lab.table import table
 from lab.watch import (
     SETTLE_S,
     await_watching,

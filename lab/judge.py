@@ -1,6 +1,6 @@
 """Compare what a monitor found with what was injected: found, missed, miscounted, or claimed without a reason. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from guarantees.findings import Kind
@@ -33,7 +33,7 @@ class Row:
     """What became of one fault's findings of one kind on one topic, over all partitions.
 
     `injected` is None where nothing is counted. `visible_after_s` runs from the evidence to the last partition's
-    finding. `complaints` are empty when the monitor was right.
+    finding; `claim` is what the findings say together. `complaints` are empty when the monitor was right.
     """
 
     fault: str
@@ -42,9 +42,7 @@ class Row:
     injected: int | None
     partitions: int
     partitions_found: int
-    estimate: int | None
-    lower: int | None
-    upper: int | None
+    claim: "Claim | None"
     visible_after_s: float | None
     complaints: tuple[str, ...]
 
@@ -68,10 +66,19 @@ def judge(injected: Sequence[Injected], found: Iterable[Found]) -> Verdict:
     answers: dict[int, list[Found]] = {number: [] for number in range(len(expected))}
     false_findings: list[Found] = []
     for finding in found:
-        number = next((number for number, (_, each) in enumerate(expected) if explains(each, finding)), None)
+        number = _explanation([each for _, each in expected], finding)
         (false_findings if number is None else answers[number]).append(finding)
     rows = _rows([(fault, each, answers[number]) for number, (fault, each) in enumerate(expected)])
     return Verdict(tuple(rows), tuple(false_findings))
+
+
+def _explanation(expected: Sequence[Expected], finding: Found) -> int | None:
+    """The newest expectation that explains it and was true before it was found, else the first that explains it."""
+    fitting = [number for number, each in enumerate(expected) if explains(each, finding)]
+    earlier = [number for number in fitting if expected[number].evidence_at_ms <= finding.first_seen_ms]
+    if earlier:
+        return max(earlier, key=lambda number: expected[number].evidence_at_ms)
+    return min(fitting, key=lambda number: expected[number].evidence_at_ms, default=None)
 
 
 def explains(expected: Expected, finding: Found) -> bool:
@@ -123,9 +130,7 @@ def _row(fault: str, kind: Kind, topic: str, group: Sequence[Answered]) -> Row:
         injected=sum(counts) if counts else None,
         partitions=len(group),
         partitions_found=sum(bool(those) for _, _, those in group),
-        estimate=_sum(finding.estimate for finding in findings),
-        lower=_sum(finding.lower for finding in findings),
-        upper=_sum(finding.upper for finding in findings),
+        claim=Claim.of(findings) if findings else None,
         visible_after_s=max(delays) / 1000 if delays else None,
         complaints=(*_missed(group), *(complaint for each in group for complaint in _miscounted(each))),
     )
@@ -148,7 +153,9 @@ def _miscounted(answered: Answered) -> Iterable[str]:
         return
     claimed = Claim.of(findings)
     if not claimed.holds(expected.count):
-        yield f"{expected.topic}-{expected.partition}: {expected.count} injected, claimed {claimed.text()}"
+        estimate = "" if claimed.estimate is None else f"{claimed.estimate:,} "
+        where = f"{expected.topic}-{expected.partition}"
+        yield f"{where}: {expected.count} injected, claimed {estimate}{claimed.interval()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +179,8 @@ class Claim:
         is_within = self.lower <= count and (self.upper is None or count <= self.upper)
         return is_within and (self.estimate is None or self.estimate == count)
 
-    def text(self) -> str:
-        return f"{'' if self.estimate is None else f'{self.estimate} '}[{self.lower}, {self.upper}]"
+    def interval(self) -> str:
+        return f"[{self.lower:,}, {'…' if self.upper is None else f'{self.upper:,}'}]"
 
 
 def _sum(values: Iterable[int | None]) -> int | None:
@@ -183,37 +190,3 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 def _named(expected: Sequence[Expected]) -> str:
     return ", ".join(f"{each.topic}-{each.partition}" for each in expected)
-
-
-def table(verdict: Verdict, notes: Mapping[Kind, str]) -> str:
-    """The verdict as text: a line for each row, then what is false. `notes` say what a kind's delay includes."""
-    header = ("fault", "finding", "topic", "injected", "found", "interval", "partitions", "visible after", "")
-    lines = [header, *(_cells(row, notes.get(row.kind, "")) for row in verdict.rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    text.insert(1, "─" * max(len(line) for line in text))
-    text += [f"  {row.fault}, {row.kind}: {complaint}" for row in verdict.rows for complaint in row.complaints]
-    text += [
-        f"  false: {finding.kind} on {finding.topic}-{finding.partition}: {finding.title}"
-        for finding in verdict.false_findings
-    ]
-    return "\n".join(text)
-
-
-def _cells(row: Row, note: str) -> tuple[str, ...]:
-    right = "wrong" if row.complaints else "right"
-    return (
-        row.fault,
-        str(row.kind),
-        row.topic,
-        _shown(row.injected),
-        _shown(row.estimate),
-        "–" if row.lower is None and row.upper is None else f"[{_shown(row.lower)}, {_shown(row.upper)}]",
-        f"{row.partitions_found} of {row.partitions}",
-        "–" if row.visible_after_s is None else f"{row.visible_after_s:.1f} s{note}",
-        right,
-    )
-
-
-def _shown(number: int | None) -> str:
-    return "–" if number is None else f"{number:,}"

@@ -30,6 +30,10 @@ _ROUNDS_BEFORE_FAULTS = 3
 _OFFSETS: Mapping[Kind, Callable[[Evidence], tuple[int, ...]]] = {
     Kind.DUPLICATE_WRITE: lambda evidence: (_number(evidence["first_offset"]), _number(evidence["last_offset"])),
     Kind.LOST_WRITE: lambda evidence: tuple(one["offset"] for one in _records(evidence["lost"], evidence["late"])),
+    Kind.POSSIBLE_REDELIVERY: lambda evidence: (
+        _number(evidence["committed_offset_before"]),
+        _number(evidence["high_watermark"]) - 1,
+    ),
     Kind.STABLE_OFFSET_FROZEN: lambda evidence: (_number(evidence["start_offset"]),),
 }
 

@@ -61,16 +61,18 @@ def all_folders(data_dir: Path, table: Table) -> list[Path]:
 
 
 def list_folder(folder: Path) -> Listing:
-    """A folder as it is now; one that has expired is empty."""
+    """A folder as it is now; one that has expired is empty. Where a wide file is damaged, its inputs count again."""
     segments: dict[SegmentName, Segment] = {}
     unfit: list[Path] = []
     for path, status in _files_in(folder):
-        name = SegmentName.parse(path.name)
-        if name is None or not is_whole(path):
-            unfit.append(path)
-        else:
+        if name := SegmentName.parse(path.name):
             segments[name] = Segment(path, name, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        else:
+            unfit.append(path)
     live = live_names(segments)
+    while damaged := [name for name in live if not is_whole(segments[name].path)]:
+        unfit += [segments.pop(name).path for name in damaged]
+        live = live_names(segments)
     covered = segments.keys() - set(live)
     return Listing(tuple(segments[name] for name in live), tuple(segments[name] for name in covered), tuple(unfit))
 

@@ -70,8 +70,9 @@ class SegmentLog:
     ) -> str:
         """Commit the rows of the offsets `first` to `last`, both included; committing them again changes nothing.
 
-        A range that a dead process committed without entering it in the ledger is replaced: by covering it, or, where
-        it does not lie inside the new one, by removing it.
+        Commit the next range of a partition only once this one is in the ledger: the newest range alone may be read
+        again, shorter or longer, after a death between the two commits. What is left of it then is replaced, by
+        covering it or, where it does not lie inside the new one, by removing it.
         """
         kept = _appendable(table, is_ranged=True)
         name = SegmentName(range_producer(topic_id_hex, partition), 0, first, last)

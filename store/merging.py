@@ -46,8 +46,9 @@ def merge(data_dir: Path, now_ms: int, grace_ms: int = GRACE_MS) -> int:
             if table.family is Family.METRIC or table.writer == ROLE:
                 continue
             for folder in all_folders(data_dir, table):
-                for tier in _tiers(table).items():
-                    merged += _merge_tier(connection, data_dir, table, folder, tier, now_ms)
+                for level, period_ms in _tiers(table).items():
+                    runs = due_runs(_mergeable(table, list_folder(folder)), level, period_ms, now_ms)
+                    merged += sum(_merge_run(connection, data_dir, table, run, level) for run in runs)
                 unlink_covered(list_folder(folder), now_ms, grace_ms)
     return merged
 
@@ -81,31 +82,26 @@ def _tiers(table: Table) -> Mapping[int, int]:
     return KEPT_TIERS if table.family is Family.KEPT else RAW_TIERS
 
 
-def _merge_tier(data_dir: Path, table: Table, folder: Path, tier: tuple[int, int], now_ms: int) -> int:
-    level, period_ms = tier
-    listing = list_folder(folder)
-    if table.is_ranged:
-        listing = _without_newest_ranges(listing)
-    runs = due_runs(listing, level, period_ms, now_ms)
-    return sum(_merge_run(data_dir, table, folder, run, level) for run in runs)
-
-
-def _without_newest_ranges(listing: Listing) -> Listing:
-    """The newest range of a partition may not be in the ledger: it may be read again, further, and must stay itself."""
+def _mergeable(table: Table, listing: Listing) -> Listing:
+    """Without the newest range of each partition: it may not be in the ledger yet, so it may be read again, further."""
+    if not table.is_ranged:
+        return listing
     newest = {segment.name.producer: segment for segment in listing.live}
     live = tuple(segment for segment in listing.live if newest[segment.name.producer] is not segment)
     return Listing(live, listing.covered, listing.unfit)
 
 
-def _merge_run(data_dir: Path, table: Table, folder: Path, run: Sequence[Segment], level: int) -> bool:
-    """Make one file of the run. A damaged input leaves the run as it is: readers leave out the damaged file alone."""
+def _merge_run(
+    connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, run: Sequence[Segment], level: int
+) -> bool:
+    """Make one file of the run. An input that cannot be read leaves the run as it is, and is said."""
+    folder = run[0].path.parent
     name = SegmentName(run[0].name.producer, level, run[0].name.first, run[-1].name.last)
     modified_ns = max(segment.modified_ns for segment in run)
+    batches = _batches(connection, table, merge_query(table, [segment.path for segment in run]))
     try:
-        with _database(data_dir) as connection:
-            batches = _batches(connection, table, merge_query(table, [segment.path for segment in run]))
-            where = str(folder.relative_to(data_dir))
-            publish(data_dir, where, name, batches, written_by=ROLE, modified_ns=modified_ns)
+        where = str(folder.relative_to(data_dir))
+        publish(data_dir, where, name, batches, written_by=ROLE, modified_ns=modified_ns)
     except duckdb.Error as exc:
         logger.warning("%s stays unmerged: %s", folder / str(name), exc)
         return False

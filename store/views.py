@@ -6,6 +6,8 @@ from pathlib import Path
 from store.contracts import Family, Table
 from store.types import duckdb_columns
 
+_BEYOND_ANY_TIME_MS = 10**15
+
 
 def quoted(name: str) -> str:
     """An identifier, quoted: a column may be called `offset`."""
@@ -34,14 +36,20 @@ def files_query(table: Table, files: Sequence[Path]) -> str:
 
 
 def newest_restatements(table: Table, source: str) -> str:
-    """One row per interval: the newest of its restatements, where one that knows the end beats one that does not."""
-    interval = ", ".join(quoted(name) for name in (*table.key, "started_at"))
-    names = ", ".join(quoted(column.name) for column in table.columns)
-    return f"""
-        SELECT {names} FROM ({source})
-        QUALIFY row_number() OVER (
-            PARTITION BY {interval} ORDER BY (ended_before IS NOT NULL) DESC, last_seen_at DESC
-        ) = 1"""
+    """One row per interval: the newest of its restatements, where one that knows the end beats one that does not.
+
+    The columns of the key stand apart, so that a condition on them is applied while reading.
+    """
+    key = (*table.key, "started_at")
+    rest = [column.name for column in table.columns if column.name not in key]
+    packed = ", ".join(f"{quoted(name)} := {quoted(name)}" for name in rest)
+    names = ", ".join(
+        quoted(column.name) if column.name in key else f"newest.{quoted(column.name)}" for column in table.columns
+    )
+    by = ", ".join(quoted(name) for name in key)
+    rank = f"epoch_ms(last_seen_at) + CASE WHEN ended_before IS NULL THEN 0 ELSE {_BEYOND_ANY_TIME_MS} END"
+    newest = f"SELECT {by}, arg_max(struct_pack({packed}), {rank}) AS newest FROM ({source}) GROUP BY {by}"
+    return f"SELECT {names} FROM ({newest})"
 
 
 def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import partitions
+from dashboard import partitions, shapes
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut
@@ -22,7 +22,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
             "Group": [cut(row["group_id"]) for row in rows],
             "Topic": [cut(row["topic"]) for row in rows],
             "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
-            "Trend": [_spark(trend.get(row["group_id"], ())) for row in rows],
+            "Trend": [shapes.newest_run(trend.get(row["group_id"], ())) for row in rows],
             "Partitions": [row["partitions"] for row in rows],
             "No commit": [row["without_commit"] for row in rows],
             "Unknown": [row["unknown"] for row in rows],
@@ -38,7 +38,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         placeholder="–",
         column_config={
             "Lag": tables.number("Lag, offsets", "To the high watermark, over the partitions whose lag is known"),
-            "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150),
+            "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150, help=tables.TREND),
             "Group": st.column_config.TextColumn(width=180),
             "Topic": st.column_config.TextColumn(width=150),
             "Unknown because": st.column_config.TextColumn(width="large"),
@@ -95,8 +95,3 @@ COLUMNS = {
 
 def _number(value: int | Unknown) -> int | None:
     return None if isinstance(value, Unknown) else value
-
-
-def _spark(series: Sequence[int | None]) -> list[float | None]:
-    """No line at all where nothing is known."""
-    return list(series) if any(value is not None for value in series) else []

@@ -6,7 +6,7 @@ from math import nan
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, proposals, standing, wording
+from dashboard import answers, proposals, shapes, standing, wording
 from dashboard.components import evidence, tables
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown
@@ -60,7 +60,7 @@ def pipelines(standings: Sequence[Standing], view: View) -> None:
             "Promise": st.column_config.TextColumn(width=165),
             "Because": st.column_config.TextColumn(width=300),
             "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
-            "Trend": st.column_config.AreaChartColumn("Trend", y_min=0, width=110),
+            "Trend": st.column_config.AreaChartColumn("Trend", y_min=0, width=110, help=tables.TREND),
         },
         alt="Pipelines with promise and verdict, worst first",
     )
@@ -70,7 +70,9 @@ def attention(concerns: Sequence[Concern], view: View) -> None:
     """What breaks or weakens a promise now, each with a link to its evidence."""
     for concern in concerns[:ATTENTION_ROWS]:
         finding = concern.finding
-        with st.container(horizontal=True, vertical_alignment="center", key=f"attention-{finding.finding_id}"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding.finding_id}"
+        ):
             since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
             st.markdown(
                 f"{evidence.verdict(concern)} {evidence.grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
@@ -101,7 +103,7 @@ def _row(known: Standing, view: View) -> dict[str, object]:
         "Because": cut(known.reason, 160),
         "Grade": known.grade,
         "Lag": known.lag,
-        "Trend": list(known.trend) if _is_drawable(known.trend) else [],
+        "Trend": shapes.newest_run(known.trend),
         "Last finding": "–" if last is None else wording.since(last, view.to_ms),
         "Not known": wording.count(len(known.judged.unknowns)),
     }

@@ -18,6 +18,9 @@ INK = {
 }
 
 
+TREND = "Over the window, or since the last gap in what was observed"
+
+
 def coloured(rows: pd.DataFrame, column: str) -> Styler:
     """The rows with the verdicts of one column in their colours."""
     return rows.style.map(lambda text: f"color: {INK[text]}; font-weight: 600" if text in INK else "", subset=[column])

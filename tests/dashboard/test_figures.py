@@ -58,6 +58,11 @@ def test_the_highest_lag_of_a_bucket_is_drawn_and_the_last_is_summed():
     assert history.total[0] == 4
 
 
+def test_a_sparkline_of_a_table_begins_after_the_last_gap():
+    assert shapes.newest_run((9, 9, None, 1, 2, None)) == [1, 2]
+    assert shapes.newest_run((None, 4, None)) == []
+
+
 def test_of_many_partitions_those_with_most_lag_are_drawn_and_the_rest_is_counted():
     rows = [cell(number, 0, number) for number in range(shapes.LANES + 5)]
 

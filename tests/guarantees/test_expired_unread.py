@@ -63,3 +63,10 @@ def test_the_figure_is_frozen_when_the_group_moves_on():
 
 def test_a_small_hole_of_a_group_that_was_far_behind_is_reported():
     assert finding(BEFORE, seen(5, high=900, start=301, committed=300), kind=EXPIRED).bounds.upper == 1
+
+
+def test_it_closes_at_the_log_start_and_not_before():
+    hole = (BEFORE, seen(5, high=900, start=400, committed=300))
+
+    assert finding(*hole, seen(10, high=900, start=400, committed=399), kind=EXPIRED).closed_reason is None
+    assert finding(*hole, seen(10, high=900, start=400, committed=400), kind=EXPIRED).closed_reason

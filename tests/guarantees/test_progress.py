@@ -61,7 +61,7 @@ def test_silence_is_no_fault_where(rounds):
 def test_only_time_with_work_left_counts():
     idle = standing(600, high=lambda s: 100, members=())
 
-    assert not liveness(*idle, *standing(660, first=605, high=lambda s: s, members=()))
+    assert not liveness(*idle, *standing(665, first=605, high=lambda s: s, members=()))
     assert liveness(*idle, *standing(670, first=605, high=lambda s: s, members=()))
 
 
@@ -107,11 +107,14 @@ def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom():
 
 
 def test_one_outage_does_not_make_the_rule_deaf():
-    outage = [seen(s, high=2000 + s, committed=0) for s in steps(0, 1000)]
-    working = [seen(s, high=2000 + s, committed=int(s)) for s in steps(1005, 1020)]
-    rounds = [*outage, *working, *[seen(s, high=2000 + s, committed=1020) for s in steps(1025, 1200)]]
+    def stood(committed, first, last):
+        return [seen(s, high=3000 + s, committed=committed) for s in steps(first, last)]
 
-    assert [f.anchor for f in liveness(*rounds)] == ["commit 0", "commit 1020"]
+    outage, slow = stood(0, 0, 1000), [*stood(10, 1005, 1025), *stood(20, 1030, 1050)]
+    often = [seen(s, high=3000 + s, committed=int(s)) for s in steps(1055, 1070)]
+
+    assert [f.anchor for f in liveness(*outage, *slow, *stood(30, 1055, 1180))] == ["commit 0", "commit 30"]
+    assert [f.anchor for f in liveness(*outage, *often, *stood(1070, 1075, 1200))] == ["commit 0", "commit 1070"]
 
 
 def test_the_partition_nobody_owns_of_a_topic_that_is_assigned_is_stalled_without_owner():

@@ -17,7 +17,7 @@ QUIET = ((), (), (), ())
 WINDOW_MS = 900_000
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(HISTORIES)
 def test_a_healthy_history_gives_no_finding_but_possible_redelivery_by_members_that_left(history):
     _, found = watch(watched(Cluster(), history))
@@ -26,7 +26,7 @@ def test_a_healthy_history_gives_no_finding_but_possible_redelivery_by_members_t
     assert not found or "leave" in str(history)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, partition):
     cluster = Cluster()
@@ -48,7 +48,7 @@ def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, parti
     assert rewind.bounds.upper == old - max(old - back, log.log_start)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_log_that_is_cut_is_found_with_what_is_gone_at_least(history, cut, partition):
     cluster = Cluster()
@@ -88,7 +88,7 @@ def as_written(histories):
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(HISTORIES, st.integers(1, 9), st.data())
 def test_restarts_change_nothing_that_is_written(history, back, data):
     cluster = Cluster()
@@ -142,6 +142,14 @@ def test_an_open_finding_closes_after_a_restart_by_its_own_evidence():
 
     assert found[0].finding_id == rewind.finding_id
     assert found[0].closed_reason.startswith("recovered")
+
+
+def test_a_commit_still_ahead_after_a_restart_is_the_finding_of_before():
+    ahead = finding(*[seen(s, high=100, committed=150 + s) for s in (0, 5)], kind=Kind.COMMITTED_AHEAD)
+    memory, _ = resume([], [ahead], THRESHOLDS)
+    memory, found = watch([seen(s, high=100, committed=s) for s in (4000, 4005)], memory)
+
+    assert list(found) == list(memory.open) == [ahead.finding_id]
 
 
 def test_stored_rounds_from_before_a_finding_do_not_close_it():

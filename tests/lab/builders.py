@@ -17,6 +17,7 @@ def expected(
     count=3,
     offsets=(10, 12),
     demand=Demand.EACH,
+    evidence_after_ms=0,
 ):
     first, last = offsets or (None, None)
     return Expected(
@@ -27,7 +28,7 @@ def expected(
         count=count,
         first_offset=first,
         last_offset=last,
-        evidence_at_ms=EVIDENCE_MS,
+        evidence_at_ms=EVIDENCE_MS + evidence_after_ms,
         message_ids=tuple(f"order-{number:06}" for number in range(count or 0)),
         demand=demand,
     )

@@ -1,6 +1,7 @@
 from guarantees.findings import Kind
 from lab.injected import Demand
-from lab.judge import judge, table
+from lab.judge import Claim, judge
+from lab.table import table
 from tests.lab.builders import expected, found, injected
 
 GROUP = "payments-service"
@@ -15,7 +16,7 @@ def test_what_was_injected_and_found_with_its_count_is_right():
 
     assert verdict.is_right
     (row,) = verdict.rows
-    assert (row.injected, row.estimate, row.lower, row.upper, row.visible_after_s) == (3, 3, 3, 3, 4.0)
+    assert (row.injected, row.claim, row.visible_after_s) == (3, Claim(3, 3, 3), 4.0)
 
 
 def test_a_verdict_on_nothing_is_not_right():
@@ -91,7 +92,38 @@ def test_two_faults_on_one_partition_are_told_apart_by_offsets():
     )
 
     assert verdict.is_right
-    assert [(row.fault, row.estimate) for row in verdict.rows] == [("producer_resends", 2), ("consumer_dies", 3)]
+    assert [(row.fault, row.claim.estimate) for row in verdict.rows] == [("producer_resends", 2), ("consumer_dies", 3)]
+
+
+def test_without_offsets_a_finding_belongs_to_the_newest_fault_before_it():
+    def possible(**more):
+        return expected(Kind.POSSIBLE_REDELIVERY, topic="orders", group=GROUP, offsets=None, **more)
+
+    first = possible(count=0, demand=Demand.NONE)
+    second = possible(count=3, demand=Demand.ANY, evidence_after_ms=30_000)
+    faults = [injected(first, fault="commit_before_processing"), injected(second, fault="consumer_dies")]
+
+    def said_after(seen_after_ms):
+        return found(
+            Kind.POSSIBLE_REDELIVERY,
+            topic="orders",
+            group=GROUP,
+            count=None,
+            bounds=(0, 9),
+            offsets=None,
+            seen_after_ms=seen_after_ms,
+        )
+
+    late, early = judge(faults, [said_after(31_000)]), judge(faults, [said_after(2_000)])
+
+    assert [row.fault for row in late.rows] == ["consumer_dies"]
+    assert late.is_right
+    assert [row.fault for row in early.rows] == ["commit_before_processing", "consumer_dies"]
+    assert not early.is_right
+
+
+def test_a_finding_seen_a_moment_before_the_lab_knew_of_its_evidence_is_explained():
+    assert judge([injected(expected())], [found(seen_after_ms=-200)]).is_right
 
 
 def test_records_beside_the_injected_ones_are_not_explained_by_them():
@@ -146,3 +178,21 @@ def test_the_table_names_what_is_wrong():
 
     assert "payments-0: 3 injected, claimed 4 [4, 4]" in text
     assert "false: duplicate_write on payments-5" in text
+
+
+def test_a_claim_without_an_upper_bound_has_none_together():
+    claim = Claim.of([found(count=None, bounds=(0, None)), found(count=None, bounds=(0, 4))])
+
+    assert claim == Claim(lower=0, estimate=None, upper=None)
+    assert claim.holds(1_000_000)
+    assert claim.interval() == "[0, …]"
+
+
+def test_the_table_counts_only_what_was_counted():
+    frozen = expected(Kind.STABLE_OFFSET_FROZEN, topic="shipments", count=None, offsets=(57, 57))
+    verdict = judge(
+        [injected(frozen)], [found(Kind.STABLE_OFFSET_FROZEN, topic="shipments", count=233, offsets=(57, 57))]
+    )
+
+    assert "233" not in table(verdict, {})
+    assert "1 of 1" in table(verdict, {})

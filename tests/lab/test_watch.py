@@ -47,7 +47,8 @@ def history(kind, evidence, bounds=None):
         (Kind.DUPLICATE_WRITE, {"first_offset": 3, "last_offset": 7}, (3, 7)),
         (Kind.LOST_WRITE, {"lost": [{"offset": 9}, {"offset": 4}], "late": [{"offset": 12}]}, (4, 12)),
         (Kind.STABLE_OFFSET_FROZEN, {"start_offset": 57}, (57, 57)),
-        (Kind.POSSIBLE_REDELIVERY, {"committed_offset_before": 4}, (None, None)),
+        (Kind.POSSIBLE_REDELIVERY, {"committed_offset_before": 4, "high_watermark": 9}, (4, 8)),
+        (Kind.REWIND, {}, (None, None)),
     ],
 )
 def test_the_records_of_a_finding_are_read_from_its_evidence(kind, evidence, offsets):

@@ -185,14 +185,31 @@ def test_a_range_the_ledger_never_saw_is_not_merged_before_it_is_read_again(tmp_
     assert sorted(read(tmp_path, "id_samples")["offset"].to_pylist()) == list(range(31))
 
 
-def test_a_damaged_input_leaves_its_run_unmerged_and_the_others_merged(tmp_path, log, caplog):
-    append_ticks(tmp_path, log, [0, 1])
+def damage(data_dir, name, keep):
+    """Cut the file's middle or its end, keeping its time."""
+    path = next(path for path in segments(data_dir, "rounds", None) if path.name == name)
+    content = path.read_bytes()
+    path.write_bytes(keep(content))
+    set_committed(path, T0)
+
+
+def test_a_file_that_was_cut_off_is_left_out_and_the_others_are_merged(tmp_path, log):
+    append_ticks(tmp_path, log, [0, 1, 2])
+    damage(tmp_path, "h.0.2-2.parquet", lambda content: content[:-10])
+
+    merge(tmp_path, T0 + MINUTE)
+
+    assert live_files(tmp_path, "rounds") == ["h.1.1-3.parquet"]
+    assert ticks(tmp_path) == [0, 2]
+    assert "h.0.2-2.parquet" in files(tmp_path, "rounds"), "kept for whoever looks into it"
+
+
+def test_an_input_that_cannot_be_read_leaves_its_run_unmerged_and_the_others_merged(tmp_path, log, caplog):
     other = SegmentLog(tmp_path, "other")
+    append_ticks(tmp_path, log, [0, 1])
     append_ticks(tmp_path, other, [2, 3])
     other.close()
-    damaged = next(path for path in segments(tmp_path, "rounds", None) if path.name == "h.0.1-1.parquet")
-    damaged.write_bytes(damaged.read_bytes()[:-10])
-    set_committed(damaged, T0)
+    damage(tmp_path, "h.0.1-1.parquet", lambda content: content[:40] + bytes(len(content) - 44) + content[-4:])
 
     merge(tmp_path, T0 + MINUTE)
 

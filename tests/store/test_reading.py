@@ -177,15 +177,21 @@ def test_a_file_that_is_no_segment_or_too_short_is_not_read(tmp_path, log):
     assert segments(tmp_path, "rounds", None) == [path]
 
 
-@pytest.mark.parametrize("table", ["rounds", "partition_state", "finding_events"])
-def test_a_damaged_file_is_left_out_with_a_warning_and_hides_no_other(tmp_path, log, caplog, table):
-    row = {"cluster_id": "c", "observed_at": T0} if table != "partition_state" else leader_row(1, T0, T0)
-    log.append(table, [row])
-    (path,) = segments(tmp_path, table, None)
+def test_a_file_that_was_cut_off_hides_no_other(tmp_path, log):
+    log.append("rounds", [round_row(1)])
+    (path,) = segments(tmp_path, "rounds", None)
     path.with_name("h_other.0.1-1.parquet").write_bytes(path.read_bytes()[:-10])
 
-    assert read(tmp_path, table).num_rows == 1
-    assert "h_other.0.1-1.parquet" in caplog.text
+    assert read(tmp_path, "rounds").num_rows == 1
+
+
+def test_where_a_wide_file_is_damaged_its_inputs_count_again(tmp_path, log):
+    log.append("rounds", [round_row(1)])
+    log.append("rounds", [round_row(2)])
+    path = segments(tmp_path, "rounds", None)[0]
+    path.with_name("h_collect.1.1-2.parquet").write_bytes(path.read_bytes()[:-10])
+
+    assert sorted(read(tmp_path, "rounds")["tick"].to_pylist()) == [1, 2]
 
 
 def test_a_window_does_not_end_before_it_begins():
