@@ -1,4 +1,4 @@
-"""The whole path at once: real failures on a real cluster, found with the right counts although every part is killed."""
+"""The whole path at once: real failures on a real cluster, found with the right counts though every part is killed."""
 
 import os
 import signal

@@ -62,21 +62,26 @@ def is_writing(data_dir, pattern):
     return next(data_dir.glob(pattern), None) is not None
 
 
-def wait(holds, seconds=3.0):
+def came(holds, seconds=1.0):
     until = time.monotonic() + seconds
-    while not holds() and time.monotonic() < until:
+    while time.monotonic() < until:
+        if holds():
+            return True
         time.sleep(0)
+    return False
 
 
-def wait_for_a_moment(data_dir, name, choose):
-    """Some moment at which a commit is under way, or has just been made: that is when death could do harm."""
+def a_moment_came(data_dir, name, choose):
+    """Wait until a commit is under way, or has just been made: that is when death could do harm."""
     pattern = choose.choice([".tmp/driver/*", "metrics.duckdb.wal"]) if name == "driver" else f".tmp/{name}/*"
-    wait(lambda: is_writing(data_dir, pattern))
+    if not came(lambda: is_writing(data_dir, pattern)):
+        return False
     moment = choose.choice(["at once", "when renamed", "later"])
     if moment == "when renamed":
-        wait(lambda: not is_writing(data_dir, pattern))
+        came(lambda: not is_writing(data_dir, pattern))
     elif moment == "later":
         time.sleep(choose.uniform(0, 0.03))
+    return True
 
 
 @pytest.mark.timeout(120)
@@ -111,9 +116,9 @@ def kill_at_random(victims, seconds):
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         name = choose.choice(victims.names())
-        wait_for_a_moment(victims.data_dir, name, choose)
-        victims.kill(name)
-        victims.start(name)
+        if a_moment_came(victims.data_dir, name, choose):
+            victims.kill(name)
+            victims.start(name)
     for name in victims.names():
         victims.kill(name)
     victims.kill_s += seconds
