@@ -14,7 +14,8 @@ from guarantees.verdicts import pipeline_verdict
 
 SPARK_POINTS = 60
 ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
-JOB_PACE_MS = 15_000  # a round of the record jobs may take longer than its pause
+JOB_PACE_MS = 15_000
+RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
 def pipelines(view: View) -> tuple[Pipeline, ...]:
@@ -131,5 +132,6 @@ def traces(view: View) -> Mapping[str, tuple[int, int]]:
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
     if runs := cached.of_tidemark(view, queries.JOB_RUNS):
         newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
-        left["jobs"] = (newest, max(JOB_PACE_MS, round(cached.settings().spark.round_s * 1000)))
+        longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
+        left["jobs"] = (newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000)))
     return left

@@ -56,7 +56,7 @@ def heard(view: View) -> Heard | None:
 
 
 def evidence_age(view: View, signals: tuple[str, ...]) -> Freshness:
-    """How old and complete the newest answers of these signals are; no signals: of all."""
+    """How old and complete the newest answers of these signals are; no signals: of the essential ones."""
     return freshness(now(view, queries.COVERAGE), signals, step_ms(view.cluster))
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from guarantees.promises import Verdict
+from guarantees.verdicts import ESSENTIAL
 
 STALE_AFTER_STEPS = 2
 
@@ -30,9 +31,13 @@ class Freshness:
 
 
 def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], step_ms: int) -> Freshness:
-    """Of several signals the oldest counts: a panel is as old as its oldest part. No signals: all of them."""
-    rows = [row for row in coverage if not signals or row["signal"] in signals]
-    if not rows or len({row["signal"] for row in rows}) < len(signals):
+    """Of several signals the oldest counts: a panel is as old as its oldest part.
+
+    No signals: those without which nothing can be said. (Others, like configurations, are not asked in every round.)
+    """
+    needed = frozenset(signals or ESSENTIAL)
+    rows = [row for row in coverage if row["signal"] in needed]
+    if len({row["signal"] for row in rows}) < len(needed):
         return Freshness(None, step_ms)
     return Freshness(
         observed_at_ms=min(row["observed_at_ms"] for row in rows),

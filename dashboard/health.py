@@ -25,11 +25,14 @@ HIDES: Mapping[str, str] = {
 }
 
 
-def coverage_row(row: Row, view: View) -> dict[str, object]:
-    """What a signal asked for and got; incomplete is unknown, and it says what that hides."""
+def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
+    """What a signal asked for and got; incomplete is unknown, and it says what that hides.
+
+    `cluster`: how fresh the newest round is; complete answers of an old round are stale.
+    """
     complete = row["answered"] == row["asked"] and not row["error"]
     return {
-        "Verdict": wording.LOOKS[Verdict.OK if complete else Verdict.UNKNOWN].text,
+        "Verdict": wording.LOOKS[cluster if complete else Verdict.UNKNOWN].text,
         "Signal": row["signal"].replace("_", " "),
         "Asked": row["asked"],
         "Answered": row["answered"],

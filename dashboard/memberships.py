@@ -11,13 +11,12 @@ from dashboard.view import View
 
 Row = Mapping[str, Any]
 SETTLED = frozenset({"Stable", "Empty", "Dead", None})
-STORM = 50
 
 
-def lanes(members: Iterable[Row], states: Iterable[Row], at_ms: int) -> list[Span]:
+def lanes(members: Iterable[Row], states: Iterable[Row]) -> list[Span]:
     """One lane for each member with what it owned, above them one for the times the group was rebalancing."""
     unsettled = [
-        Span("rebalancing", row["started_at_ms"], row["ended_before_ms"] or at_ms, None, row["state"])
+        Span("rebalancing", row["started_at_ms"], row["ended_before_ms"] or row["last_seen_at_ms"], None, row["state"])
         for row in states
         if row["state"] not in SETTLED
     ]
@@ -25,7 +24,7 @@ def lanes(members: Iterable[Row], states: Iterable[Row], at_ms: int) -> list[Spa
         {**row, "lane": member_name(row["client_id"], row["member_id"]), "owned": owned(row["assignment"])}
         for row in members
     ]
-    return [*unsettled, *alternating(named, at_ms, "lane", "owned")]
+    return [*unsettled, *alternating(named, "lane", "owned")]
 
 
 def member_name(client_id: str | None, member_id: str) -> str:

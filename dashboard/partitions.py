@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dashboard.memberships import member_name
 from guarantees.lag import NO_COMMIT, Lag, consumer_lag
 from guarantees.observations import CommittedOffset, PartitionOffsets
 from guarantees.unknown import Unknown
@@ -39,9 +40,9 @@ def lag_of(row: Row) -> Lag:
 
 
 def owners(members: Iterable[Row]) -> dict[tuple[str, int], str]:
-    """(topic, partition) → client and member that own it."""
+    """(topic, partition) → the member that owns it."""
     return {
-        (topic, partition): f"{row['client_id']} ({row['member_id']})" if row["client_id"] else row["member_id"]
+        (topic, partition): member_name(row["client_id"], row["member_id"])
         for row in members
         for topic, partition in json.loads(row["assignment"] or "[]")
     }

@@ -139,14 +139,13 @@ def event_marks(
     ]
 
 
-def alternating(rows: Iterable[Row], at_ms: int, lane: str, text: str) -> list[Span]:
-    """Intervals of one subject after another, in two tones that alternate."""
+def alternating(rows: Iterable[Row], lane: str, text: str) -> list[Span]:
+    """Intervals of one subject after another, in two tones that alternate; each as far as it was observed."""
     spans, seen = [], dict[str, int]()
     for row in rows:
         name = str(row[lane])
         seen[name] = seen.get(name, -1) + 1
-        end = at_ms if row["ended_before_ms"] is None else _ms(row, "last_seen_at_ms")
-        spans.append(Span(name, _ms(row, "started_at_ms"), end, seen[name] % 2, str(row[text])))
+        spans.append(Span(name, _ms(row, "started_at_ms"), _ms(row, "last_seen_at_ms"), seen[name] % 2, str(row[text])))
     return spans
 
 

@@ -8,7 +8,7 @@ from dashboard import wording
 from dashboard.freshness import freshness
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
-from guarantees.verdicts import ESSENTIAL, PipelineVerdict, Sight
+from guarantees.verdicts import PipelineVerdict, Sight
 
 Row = Mapping[str, Any]
 OF_PARTITIONS = frozenset({Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS})
@@ -56,7 +56,7 @@ def sight(
 ) -> Sight:
     """How well a pipeline was seen in the newest round: what failed for others does not dim it."""
     own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
-    evidence = freshness(coverage, frozenset(ESSENTIAL) & {row["signal"] for row in coverage}, step_ms)
+    evidence = freshness(coverage, (), step_ms)
     return Sight(
         newest_evidence_at_ms=evidence.observed_at_ms if own else None,
         interval_s=step_ms / 1000,

@@ -23,9 +23,9 @@ def draw(found: Sequence[Concern], view: View, *, shown_by: Panel) -> None:
         height=min(320, 38 + 35 * len(found)),
         column_config={
             "Verdict": st.column_config.TextColumn(width=100),
-            "What": st.column_config.TextColumn(width=150),
-            "Finding": st.column_config.TextColumn(width="large"),
-            "How much": st.column_config.TextColumn(width=150),
+            "What": st.column_config.TextColumn(width=130),
+            "Finding": st.column_config.TextColumn(width=310),
+            "How much": st.column_config.TextColumn(width=140),
         },
         alt="Findings, worst first",
     )

@@ -29,7 +29,7 @@ def answer(standings: Sequence[Standing], note: str) -> None:
 
 def draw_tiles(view: View) -> None:
     """How much, each figure with what it leaves open."""
-    with st.grid(min_column_width=165, key="tiles"):
+    with st.grid(5, min_column_width=165, key="tiles"):
         for tile in answers.overview_tiles(view):
             with st.container(border=True, height="stretch", gap=None):
                 st.metric(

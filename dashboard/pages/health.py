@@ -9,11 +9,13 @@ from dashboard.view import View
 
 
 def coverage(view: View) -> None:
-    rows = cached.now(view, queries.COVERAGE)
+    rows, newest = cached.in_window(view, queries.COVERAGE), cached.evidence_age(view, ()).verdict(view.to_ms)
     if not rows:
-        panel.empty("No round was stored in the last day.", "Start the collector: tidemark up, or tidemark collect.")
+        panel.empty("No round was stored in this window.", "Start the collector: tidemark up, or tidemark collect.")
         return
-    tables.plain([health.coverage_row(row, view) for row in rows], "Verdict", "Coverage of the last round by signal")
+    tables.plain(
+        [health.coverage_row(row, view, newest) for row in rows], "Verdict", "Coverage of the last round by signal"
+    )
 
 
 def jobs(view: View) -> None:

@@ -36,7 +36,7 @@ def lanes(view: View) -> None:
         panel.empty("Select a rebalance to see who owned what before and after it.")
         return
     spans = memberships.lanes(
-        cached.in_window(view, queries.MEMBERS, group_id=group_id), answers.group_states(view, group_id), view.to_ms
+        cached.in_window(view, queries.MEMBERS, group_id=group_id), answers.group_states(view, group_id)
     )
     st.markdown(f"Group **{in_markdown(group_id)}**")
     figure = charts.member_lanes(spans, view)

@@ -22,10 +22,10 @@ def now_ms() -> int:
 
 @pytest.fixture(scope="session")
 def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Settings of a store whose newest round is about to be old: for tests that take seconds, not minutes."""
+    """Settings of a store that stays fresh for ten minutes."""
     folder = tmp_path_factory.mktemp("believable")
     settings = fixture_store.write_settings(folder)
-    fixture_store.build(folder / "data", now_ms())
+    fixture_store.build(folder / "data", now_ms(), quiet_minutes=10)
     return settings
 
 
@@ -34,7 +34,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page over a believable store that stays fresh for the next minutes."""
     folder = tmp_path_factory.mktemp("served")
     settings = fixture_store.write_settings(folder)
-    fixture_store.build(folder / "data", now_ms() + 5 * 60_000)
+    fixture_store.build(folder / "data", now_ms(), quiet_minutes=15)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

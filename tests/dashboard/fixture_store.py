@@ -59,21 +59,30 @@ GROUPS = (
 BASE_OFFSET = 9_007_199_254_740_993  # above 2^53: a browser that makes it a number loses the last digit
 
 
-def build(data_dir: Path, end_ms: int, *, minutes: int = 20, with_findings: bool = True) -> None:
-    """Write the whole story, its last round ending just before `end_ms`."""
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Rounds run from start to end; the story's last event is at `story_ms`, after which nothing happens."""
+
+    start_ms: int
+    story_ms: int
+    end_ms: int
+
+    @property
+    def ticks(self) -> int:
+        return (self.end_ms - self.start_ms) // STEP_MS
+
+
+def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: int = 0) -> None:
+    """Write the story and, after it, as many quiet minutes: a test that takes long still finds fresh rounds."""
+    times = Times(story_ms - minutes * MINUTE_MS, story_ms, story_ms + quiet_minutes * MINUTE_MS)
     log = SegmentLog(data_dir, producer_name("host-1", "collect"))
-    ticks = minutes * MINUTE_MS // STEP_MS
-    start_ms = end_ms - ticks * STEP_MS
-    for table, rows in _samples(start_ms, ticks).items():
+    for table, rows in (_samples(times) | _intervals(times)).items():
         log.append(table, rows)
-    for table, rows in _intervals(start_ms, end_ms).items():
-        log.append(table, rows)
-    log.append("part_events", list(_parts(start_ms)))
-    if with_findings:
-        append_events(log, events(end_ms))
+    log.append("part_events", list(_parts(times.start_ms)))
+    append_events(log, events(story_ms))
     log.close()
-    roll_up(data_dir, end_ms)
-    _metrics(data_dir, start_ms, end_ms)
+    roll_up(data_dir, story_ms)
+    _metrics(data_dir, story_ms)
 
 
 def events(end_ms: int) -> list[FindingEvent]:
@@ -228,16 +237,16 @@ def _place(topic: Topic, partition: int, group_id: str | None) -> Place:
     return Place(CLUSTER_ID, topic.name, topic.topic_id, partition, group_id)
 
 
-def _samples(start_ms: int, ticks: int) -> dict[str, list[dict[str, object]]]:
+def _samples(times: Times) -> dict[str, list[dict[str, object]]]:
     tables: dict[str, list[dict[str, object]]] = {
         "rounds": [], "partition_offsets": [], "committed_offsets": [], "rebalances": [],
     }  # fmt: skip
-    for tick in range(ticks):
-        at = start_ms + (tick + 1) * STEP_MS - 1_000
+    for tick in range(times.ticks):
+        at = times.start_ms + (tick + 1) * STEP_MS - 1_000
         tables["rounds"].extend(_round(tick, at))
         tables["partition_offsets"].extend(_offsets(tick, at))
-        tables["committed_offsets"].extend(row for group in GROUPS for row in _commits(group, tick, at, ticks))
-    tables["rebalances"] = list(_rebalances(start_ms + ticks * STEP_MS))
+        tables["committed_offsets"].extend(row for group in GROUPS for row in _commits(group, tick, at, times))
+    tables["rebalances"] = list(_rebalances(times.story_ms))
     return tables
 
 
@@ -265,17 +274,17 @@ def _offsets(tick: int, at: int) -> Iterator[dict[str, object]]:
             }  # fmt: skip
 
 
-def lag_of(group: Group, partition: int, tick: int, ticks: int) -> int:
+def lag_of(group: Group, partition: int, tick: int, minutes_left: float) -> int:
     """Mostly a little; two partitions of order-service pile up while nobody owns them."""
-    minutes_left = (ticks - tick) * STEP_MS / MINUTE_MS
     if group.topic is ORDERS and partition in (2, 3) and 5 < minutes_left < 9:
         return round(1_800 * (1 - abs(minutes_left - 7) / 2)) + group.lag
     return (group.lag + 7 * partition + tick % 5) if group.lag else 0
 
 
-def _commits(group: Group, tick: int, at: int, ticks: int) -> Iterator[dict[str, object]]:
+def _commits(group: Group, tick: int, at: int, times: Times) -> Iterator[dict[str, object]]:
+    minutes_left = (times.story_ms - at) / MINUTE_MS
     for partition in range(group.topic.partitions):
-        committed = BASE_OFFSET + group.topic.per_tick * tick - lag_of(group, partition, tick, ticks)
+        committed = BASE_OFFSET + group.topic.per_tick * tick - lag_of(group, partition, tick, minutes_left)
         never = group.topic is STRANGE and partition == 1
         yield {
             "cluster_id": CLUSTER_ID, "tick": tick, "group_id": group.group_id, "topic": group.topic.name,
@@ -286,12 +295,12 @@ def _commits(group: Group, tick: int, at: int, ticks: int) -> Iterator[dict[str,
         }  # fmt: skip
 
 
-def _rebalances(end_ms: int) -> Iterator[dict[str, object]]:
+def _rebalances(story_ms: int) -> Iterator[dict[str, object]]:
     for minutes, joined, left, cause in (
         (8, [], ["order-service-1-9a1b"], "1 member left (by timeout, crash or request: not observable)"),
         (5, ["order-service-3-c0de"], [], "1 member joined"),
     ):
-        at = end_ms - minutes * MINUTE_MS
+        at = story_ms - minutes * MINUTE_MS
         moved = [["orders", 2, *(left or ["order-service-2-77f0"]), *(joined or ["order-service-2-77f0"])]]
         yield {
             "cluster_id": CLUSTER_ID, "group_id": "order-service", "tick": 0, "changed_after": at - STEP_MS,
@@ -300,13 +309,13 @@ def _rebalances(end_ms: int) -> Iterator[dict[str, object]]:
         }  # fmt: skip
 
 
-def _intervals(start_ms: int, end_ms: int) -> dict[str, list[dict[str, object]]]:
+def _intervals(times: Times) -> dict[str, list[dict[str, object]]]:
     return {
-        "partition_state": list(_states(start_ms, end_ms)),
-        "group_state": list(_group_states(start_ms, end_ms)),
-        "group_members": list(_members(start_ms, end_ms)),
-        "open_transactions": list(_transactions(end_ms)),
-        "open_producers": list(_producers(end_ms)),
+        "partition_state": list(_states(times)),
+        "group_state": list(_group_states(times)),
+        "group_members": list(_members(times)),
+        "open_transactions": list(_transactions(times)),
+        "open_producers": list(_producers(times)),
     }
 
 
@@ -314,7 +323,7 @@ def _running(start_ms: int, end_ms: int) -> dict[str, object]:
     return {"started_at": start_ms, "last_seen_at": end_ms - 1_000}
 
 
-def _states(start_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
+def _states(times: Times) -> Iterator[dict[str, object]]:
     for topic in TOPICS:
         for partition in range(topic.partitions):
             leader = partition % 3 + 1
@@ -327,50 +336,56 @@ def _states(start_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
                 "min_insync_replicas": 2,
             }  # fmt: skip
             if topic is ORDERS and partition == 0:
-                moved_at = end_ms - 7 * MINUTE_MS
-                yield state | {"leader": 2, "leader_epoch": 2, "started_at": start_ms, "last_seen_at": moved_at,
+                moved_at = times.story_ms - 7 * MINUTE_MS
+                yield state | {"leader": 2, "leader_epoch": 2, "started_at": times.start_ms, "last_seen_at": moved_at,
                                "ended_before": moved_at + STEP_MS, "ended_reason": "leader changed"}  # fmt: skip
-                yield state | _running(moved_at + STEP_MS, end_ms)
+                yield state | _running(moved_at + STEP_MS, times.end_ms)
             else:
-                yield state | _running(start_ms, end_ms)
+                yield state | _running(times.start_ms, times.end_ms)
 
 
-def _group_states(start_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
+def _group_states(times: Times) -> Iterator[dict[str, object]]:
     for group in GROUPS:
         known = {"cluster_id": CLUSTER_ID, "group_id": group.group_id, "group_type": group.group_type, "coordinator": 1}
         if group.refused:
-            yield known | {"group_type": None, "state_unknown": REFUSED, **_running(start_ms, end_ms)}
+            yield known | {"group_type": None, "state_unknown": REFUSED, **_running(times.start_ms, times.end_ms)}
             continue
         if group.topic is not ORDERS:
-            yield known | {"state": "Stable", "members": group.members, **_running(start_ms, end_ms)}
+            yield known | {"state": "Stable", "members": group.members, **_running(times.start_ms, times.end_ms)}
             continue
-        cut_ms = end_ms - 8 * MINUTE_MS
-        yield known | {"state": "Stable", "members": 3, "started_at": start_ms, "last_seen_at": cut_ms - STEP_MS,
+        cut_ms = times.story_ms - 8 * MINUTE_MS
+        yield known | {"state": "Stable", "members": 3, "started_at": times.start_ms, "last_seen_at": cut_ms - STEP_MS,
                        "ended_before": cut_ms, "ended_reason": "state changed"}  # fmt: skip
         yield known | {"state": "PreparingRebalance", "members": 2, "started_at": cut_ms,
                        "last_seen_at": cut_ms + 3 * STEP_MS, "ended_before": cut_ms + 4 * STEP_MS,
                        "ended_reason": "state changed"}  # fmt: skip
-        yield known | {"state": "Stable", "members": 3, **_running(cut_ms + 4 * STEP_MS, end_ms)}
+        yield known | {"state": "Stable", "members": 3, **_running(cut_ms + 4 * STEP_MS, times.end_ms)}
 
 
-def _members(start_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
-    died, came = end_ms - 8 * MINUTE_MS, end_ms - 5 * MINUTE_MS
-    yield _member("order-service", "order-service-0-11aa", [["orders", 0], ["orders", 1]]) | _running(start_ms, end_ms)
+def _members(times: Times) -> Iterator[dict[str, object]]:
+    died, came = times.story_ms - 8 * MINUTE_MS, times.story_ms - 5 * MINUTE_MS
+    yield _member("order-service", "order-service-0-11aa", [["orders", 0], ["orders", 1]]) | _running(
+        times.start_ms, times.end_ms
+    )
     yield _member("order-service", "order-service-1-9a1b", [["orders", 2], ["orders", 3]]) | {
-        "started_at": start_ms, "last_seen_at": died - STEP_MS, "ended_before": died, "ended_reason": "left",
+        "started_at": times.start_ms, "last_seen_at": died - STEP_MS, "ended_before": died, "ended_reason": "left",
     }  # fmt: skip
     yield _member("order-service", "order-service-2-77f0", [["orders", 4], ["orders", 5]]) | {
-        "started_at": start_ms, "last_seen_at": died - STEP_MS, "ended_before": died, "ended_reason": "changed",
+        "started_at": times.start_ms, "last_seen_at": died - STEP_MS, "ended_before": died, "ended_reason": "changed",
     }  # fmt: skip
     yield _member("order-service", "order-service-2-77f0", [["orders", number] for number in (2, 3, 4, 5)]) | {
         "started_at": died, "last_seen_at": came - STEP_MS, "ended_before": came, "ended_reason": "changed",
     }  # fmt: skip
-    yield _member("order-service", "order-service-2-77f0", [["orders", 4], ["orders", 5]]) | _running(came, end_ms)
-    yield _member("order-service", "order-service-3-c0de", [["orders", 2], ["orders", 3]]) | _running(came, end_ms)
-    yield _member("invoice-writer", "iw-0", [["invoices", 0], ["invoices", 1], ["invoices", 2]]) | _running(
-        start_ms, end_ms
+    yield _member("order-service", "order-service-2-77f0", [["orders", 4], ["orders", 5]]) | _running(
+        came, times.end_ms
     )
-    yield _member(HOSTILE, HOSTILE, [[HOSTILE, 0]]) | _running(start_ms, end_ms)
+    yield _member("order-service", "order-service-3-c0de", [["orders", 2], ["orders", 3]]) | _running(
+        came, times.end_ms
+    )
+    yield _member("invoice-writer", "iw-0", [["invoices", 0], ["invoices", 1], ["invoices", 2]]) | _running(
+        times.start_ms, times.end_ms
+    )
+    yield _member(HOSTILE, HOSTILE, [[HOSTILE, 0]]) | _running(times.start_ms, times.end_ms)
 
 
 def _member(group_id: str, member_id: str, assignment: Sequence[Sequence[object]]) -> dict[str, object]:
@@ -378,20 +393,21 @@ def _member(group_id: str, member_id: str, assignment: Sequence[Sequence[object]
             "host": "/10.0.3.17", "assignment": json.dumps(assignment)}  # fmt: skip
 
 
-def _transactions(end_ms: int) -> Iterator[dict[str, object]]:
+def _transactions(times: Times) -> Iterator[dict[str, object]]:
     yield {
         "cluster_id": CLUSTER_ID, "transactional_id": "invoice-tx-1", "producer_id": 8123, "producer_epoch": 4,
-        "state": "Ongoing", "timeout_ms": 60_000, "transaction_started_at": end_ms - 70_000,
-        "partitions": json.dumps([["invoices", 1]]), "coordinator": 2, **_running(end_ms - 68_000, end_ms),
+        "state": "Ongoing", "timeout_ms": 60_000, "transaction_started_at": times.story_ms - 70_000,
+        "partitions": json.dumps([["invoices", 1]]), "coordinator": 2,
+        **_running(times.story_ms - 68_000, times.end_ms),
     }  # fmt: skip
 
 
-def _producers(end_ms: int) -> Iterator[dict[str, object]]:
+def _producers(times: Times) -> Iterator[dict[str, object]]:
     yield {
         "cluster_id": CLUSTER_ID, "topic": "invoices", "topic_id": INVOICES.topic_id, "partition": 1,
         "producer_id": 8123, "producer_epoch": 4, "current_transaction_start_offset": BASE_OFFSET + 77,
-        "last_sequence": 12, "last_timestamp": end_ms - 69_000, "coordinator_epoch": 1,
-        **_running(end_ms - 68_000, end_ms),
+        "last_sequence": 12, "last_timestamp": times.story_ms - 69_000, "coordinator_epoch": 1,
+        **_running(times.story_ms - 68_000, times.end_ms),
     }  # fmt: skip
 
 
@@ -401,7 +417,7 @@ def _parts(start_ms: int) -> Iterator[dict[str, object]]:
                "restarts": 0, "message": f"{part} started"}  # fmt: skip
 
 
-def _metrics(data_dir: Path, start_ms: int, end_ms: int) -> None:
+def _metrics(data_dir: Path, end_ms: int) -> None:
     writer = MetricsWriter(data_dir / METRICS_FILE)
     with writer.transaction() as metrics:
         metrics.replace("ledger", [_range(topic, end_ms) for topic in (ORDERS, PAYMENTS)])

@@ -11,7 +11,7 @@ from guarantees.findings import Kind
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
 from guarantees.unknown import Unknown
-from guarantees.verdicts import PipelineVerdict
+from guarantees.verdicts import ESSENTIAL, PipelineVerdict
 from tests.dashboard import fixture_store
 from tests.dashboard.fixture_store import HOSTILE
 
@@ -98,7 +98,7 @@ def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names(
               "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS, "ended_before_ms": None}  # fmt: skip
     state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "ended_before_ms": END_MS - 50_000}
 
-    spans = memberships.lanes([member], [state], END_MS)
+    spans = memberships.lanes([member], [state])
     figure = charts.member_lanes(spans, VIEW)
 
     assert [span.lane for span in spans][0] == "rebalancing"
@@ -119,6 +119,13 @@ def test_a_panel_is_as_old_as_its_oldest_part():
 
 def test_a_signal_that_was_never_seen_makes_the_panel_unknown():
     assert freshness([signal("a", 100)], ("a", "b"), 10).verdict(100) is Verdict.UNKNOWN
+
+
+def test_without_named_signals_a_panel_rests_on_those_nothing_can_be_said_without():
+    rows = [signal(name, 100) for name in ESSENTIAL]
+
+    assert freshness([*rows, signal("configs", 1)], (), 10).observed_at_ms == 100
+    assert freshness(rows[1:], (), 10).observed_at_ms is None
 
 
 def test_evidence_is_stale_after_two_intervals_and_not_before():
@@ -215,7 +222,8 @@ def coverage_row(signal_name, answered=4, error=None):
 
 
 def test_what_fails_for_another_group_does_not_dim_a_pipeline():
-    rows = [coverage_row("committed_offsets", answered=3, error="refused")]
+    rows = [coverage_row(name) for name in ESSENTIAL - {"committed_offsets"}]
+    rows.insert(0, coverage_row("committed_offsets", answered=3, error="refused"))
     own = [{"group_id": "order-service", "topic": "orders", "partitions": 6, "unknown": 0, "unknown_reason": None}]
 
     seen = standing.sight(ORDERS, rows, own, [], [], 5_000)
@@ -228,7 +236,7 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
 
 
 def test_a_group_without_any_commit_gives_no_evidence():
-    seen = standing.sight(ORDERS, [coverage_row("committed_offsets")], [], [], [], 5_000)
+    seen = standing.sight(ORDERS, [coverage_row(name) for name in ESSENTIAL], [], [], [], 5_000)
 
     assert seen.newest_evidence_at_ms is None
 

@@ -36,12 +36,12 @@ def visit(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.fixture(scope="module")
 def stale(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _store(tmp_path_factory.mktemp("stale"), end_ms=now_ms() - 5 * 60_000)
+    return _store(tmp_path_factory.mktemp("stale"), story_ms=now_ms() - 5 * 60_000)
 
 
 @pytest.fixture(scope="module")
 def undeclared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return _store(tmp_path_factory.mktemp("undeclared"), end_ms=now_ms() + 60_000, with_pipelines=False)
+    return _store(tmp_path_factory.mktemp("undeclared"), story_ms=now_ms(), quiet_minutes=10, with_pipelines=False)
 
 
 @pytest.fixture
@@ -139,11 +139,12 @@ def test_health_says_which_right_is_missing_and_what_that_hides(visit, believabl
     ],
 )
 def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, broken, alive):
-    settings = _store(tmp_path, end_ms=now_ms() + 60_000)
+    settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
     where = tmp_path / "data" / folder(TABLES[broken], now_ms())
     # A whole Parquet file whose times are text, as another program may leave one.
-    times = pa.table({TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]})
-    pq.write_table(times, where / "broken.0.1-1.parquet")
+    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"]}
+    times = {TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]}
+    pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
 
     app = visit(settings, page)
 
@@ -180,7 +181,7 @@ def test_the_overview_gives_losses_and_duplicates_as_intervals(visit, believable
 
 
 def test_without_sampled_ids_losses_and_duplicates_are_unknown_and_not_zero(visit, tmp_path):
-    settings = _store(tmp_path, end_ms=now_ms() + 60_000)
+    settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
     (tmp_path / "data" / "metrics.duckdb").unlink()
 
     app = visit(settings, "overview")
@@ -246,7 +247,7 @@ def test_without_settings_the_page_says_which_variable_to_set(monkeypatch):
     assert not app.exception
 
 
-def _store(folder: Path, *, end_ms: int, with_pipelines: bool = True) -> Path:
+def _store(folder: Path, *, story_ms: int, quiet_minutes: int = 0, with_pipelines: bool = True) -> Path:
     settings = fixture_store.write_settings(folder, with_pipelines=with_pipelines)
-    fixture_store.build(folder / "data", end_ms)
+    fixture_store.build(folder / "data", story_ms, quiet_minutes=quiet_minutes)
     return settings

@@ -155,9 +155,10 @@ def test_a_commit_still_ahead_after_a_restart_is_the_finding_of_before():
 def test_stored_rounds_from_before_a_finding_do_not_close_it():
     before, after = seen(0, high=900, committed=500), seen(5, high=900, committed=300)
     rewind = finding(before, after, kind=Kind.REWIND)
-    memory, _ = resume([before, after], [rewind], THRESHOLDS)
 
-    assert list(memory.open) == [rewind.finding_id]
+    for stored in ([before], [before, after]):
+        memory, found = resume(stored, [rewind], THRESHOLDS)
+        assert list(memory.open.values()) == found == [rewind]
 
 
 def test_findings_come_the_most_severe_first():

@@ -23,10 +23,10 @@ from tests.store.torture import (
 )
 
 PRODUCERS = ["one", "two", "three"]
-KILLING_S, LONGEST_S = 8.0, 20.0
+KILLING_S, LONGEST_S = 8.0, 24.0
 # Forked from a server that has imported what is slow to import, and that holds no lock.
 SPAWNING = multiprocessing.get_context("forkserver")
-SPAWNING.set_forkserver_preload(["duckdb", "pandas", "pyarrow.dataset", "pyarrow.parquet"])
+SPAWNING.set_forkserver_preload(["pandas", "pyarrow.dataset", "tests.store.torture"])
 
 
 class Victims:
@@ -76,8 +76,8 @@ def a_moment_came(data_dir, name, choose):
     pattern = choose.choice([".tmp/driver/*", "metrics.duckdb.wal"]) if name == "driver" else f".tmp/{name}/*"
     if not came(lambda: is_writing(data_dir, pattern)):
         return False
-    moment = choose.choice(["at once", "when renamed", "later"])
-    if moment == "when renamed":
+    moment = choose.choice(["at once", "when gone", "when gone", "later"])
+    if moment == "when gone":
         came(lambda: not is_writing(data_dir, pattern))
     elif moment == "later":
         time.sleep(choose.uniform(0, 0.03))
@@ -88,21 +88,20 @@ def a_moment_came(data_dir, name, choose):
 def test_killed_at_random_nothing_acknowledged_is_lost_or_doubled_and_no_reader_notices(tmp_path, record_property):
     (tmp_path / "notes").mkdir()
     stop, results = SPAWNING.Event(), SPAWNING.Queue()
-    readers = [SPAWNING.Process(target=watch, args=(tmp_path, PRODUCERS, stop, results), daemon=True) for _ in range(2)]
-    for reader in readers:
-        reader.start()
+    reader = SPAWNING.Process(target=watch, args=(tmp_path, PRODUCERS, stop, results), daemon=True)
+    reader.start()
     victims = Victims(tmp_path)
     kill_at_random(victims, KILLING_S)
     while victims.kill_s < LONGEST_S and not all(proofs(victims).values()):
         kill_at_random(victims, 2.0)
     stop.set()
-    reports = [results.get(timeout=60) for _ in readers]
+    problems, checks = results.get(timeout=60)
 
-    assert [problems for problems, _ in reports] == [[], []]
+    assert problems == []
     assert batch_problems(tmp_path, {producer: set() for producer in PRODUCERS}) == []
     assert metric_problems(tmp_path)[1] == []
     assert_starts_sweep(tmp_path)
-    counts = {"checks of a reader": min(checks for _, checks in reports), **proofs(victims)}
+    counts = {"checks of the reader": checks, **proofs(victims)}
     record_property("counts", counts)
     print(counts)
     assert all(counts.values()), f"a count of zero proves nothing: {counts}"
@@ -115,7 +114,7 @@ def kill_at_random(victims, seconds):
         victims.start(name)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        name = choose.choice(victims.names())
+        name = choose.choice([*PRODUCERS, "maintain", "driver", "driver"])
         if a_moment_came(victims.data_dir, name, choose):
             victims.kill(name)
             victims.start(name)

@@ -72,7 +72,7 @@ def produce(data_dir: Path, producer: str) -> None:
 
 def maintain(data_dir: Path) -> None:
     settings = StoreSettings(data_dir=str(data_dir))
-    arguments = {"round_s": 0.05, "grace_ms": AHEAD_MS + GRACE_MS, "clock_ms": lambda: now_ms() + AHEAD_MS}
+    arguments = {"round_s": 0.1, "grace_ms": AHEAD_MS + GRACE_MS, "clock_ms": lambda: now_ms() + AHEAD_MS}
     started(lambda: maintenance.run(settings, threading.Event(), **arguments))
 
 
@@ -119,6 +119,7 @@ def watch(data_dir: Path, producers: list[str], stop, results) -> None:
             problems += found + [f"the ledger went back from {covered} to {reached}"] * (reached < covered)
             covered = reached
             checks += 1
+            time.sleep(0.05)
     except Exception as exc:
         problems.append(f"a reader failed: {type(exc).__name__}: {exc}")
     results.put((problems[:10], checks))

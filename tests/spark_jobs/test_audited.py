@@ -1,0 +1,30 @@
+import pytest
+
+from settings import MessageId, PipelineSettings, SettingsError
+from spark_jobs.audited import audited_topics
+
+
+def pipeline(name, source, sink=None, **options):
+    return PipelineSettings(name=name, cluster="c", source=source, group="g", sink=sink, **options)
+
+
+def test_shared_topic_is_sampled_at_the_finest_rate_over_the_longest_horizon():
+    topics = audited_topics(
+        [
+            pipeline("a", "orders", "bills", rate=0.5, horizon_s=60.0),
+            pipeline("b", "bills", rate=0.25, horizon_s=600.0, store_ids=False),
+        ]
+    )
+
+    assert [(t.topic, t.rate, t.horizon_s, t.store_ids) for t in topics] == [
+        ("orders", 0.5, 60.0, True), ("bills", 0.5, 600.0, False),
+    ]  # fmt: skip
+
+
+def test_topic_with_two_kinds_of_ids_is_refused():
+    with pytest.raises(SettingsError, match=r"pipelines\.b\.id"):
+        audited_topics([pipeline("a", "orders"), pipeline("b", "orders", id=MessageId(header="id"))])
+
+
+def test_no_pipelines_no_topics():
+    assert audited_topics([]) == ()
