@@ -22,6 +22,8 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 KEPT_FOR_S = 120
 ROUNDS_BACK = 3
+# Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
+BY_IDENTITY = {Question: id}
 GROUPS = (queries.OF_THE_NEWEST_ROUND, queries.OF_THE_LAST_DAY, queries.OF_TIDEMARK)
 
 
@@ -139,14 +141,14 @@ def _ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Map
     return answers[question] if question in answers else _ask_alone(data_dir, from_ms, to_ms, question, about)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=100, show_spinner=False)
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=100, show_spinner=False, hash_funcs=BY_IDENTITY)
 def _ask_together(
     data_dir: str, from_ms: int, to_ms: int, group: tuple[Question, ...], about: Mapping[str, Any]
 ) -> Mapping[Question, Rows]:
     return queries.ask_together(Path(data_dir), from_ms, to_ms, group, about)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False)
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False, hash_funcs=BY_IDENTITY)
 def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
 

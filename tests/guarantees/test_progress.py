@@ -106,15 +106,22 @@ def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom():
     assert liveness(*history, *[seen(s, high=1000 + s, committed=30) for s in steps(305, 520)])
 
 
+def stood(committed, first, last):
+    return [seen(s, high=3000 + s, committed=committed) for s in steps(first, last)]
+
+
 def test_one_outage_does_not_make_the_rule_deaf():
-    def stood(committed, first, last):
-        return [seen(s, high=3000 + s, committed=committed) for s in steps(first, last)]
+    rounds = [*stood(0, 0, 1000), *stood(10, 1005, 1025), *stood(20, 1030, 1160)]
 
-    outage, slow = stood(0, 0, 1000), [*stood(10, 1005, 1025), *stood(20, 1030, 1050)]
-    often = [seen(s, high=3000 + s, committed=int(s)) for s in steps(1055, 1070)]
+    assert [found.anchor for found in liveness(*rounds)] == ["commit 0", "commit 20"]
 
-    assert [f.anchor for f in liveness(*outage, *slow, *stood(30, 1055, 1180))] == ["commit 0", "commit 30"]
-    assert [f.anchor for f in liveness(*outage, *often, *stood(1070, 1075, 1200))] == ["commit 0", "commit 1070"]
+
+def test_a_group_that_commits_in_every_round_again_is_not_given_the_custom_of_its_outages():
+    outages = [*stood(0, 0, 1000), *stood(10, 1005, 2000)]
+    often = [seen(s, high=3000 + s, committed=int(s)) for s in steps(2005, 2020)]
+    anchors = [found.anchor for found in liveness(*outages, *often, *stood(2020, 2025, 2150))]
+
+    assert anchors == ["commit 0", "commit 10", "commit 2020"]
 
 
 def test_the_partition_nobody_owns_of_a_topic_that_is_assigned_is_stalled_without_owner():

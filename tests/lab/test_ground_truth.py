@@ -132,6 +132,14 @@ def test_a_copy_nobody_injected_is_a_disagreement():
     assert sentence == "extra copies in orders: 0 injected, 1 stored; not injected ['a'], absent []"
 
 
+def test_a_third_copy_where_one_extra_was_injected_is_a_disagreement():
+    paid = [Spot(0, offset, "order-000000") for offset in range(3)]
+
+    (sentence,) = disagreements(stored(paid[:1], paid), [injected(expected(topic=PAYMENTS, count=1))])
+
+    assert sentence.startswith("extra copies in payments: 1 injected, 2 stored")
+
+
 def test_an_injected_loss_that_did_not_happen_is_a_disagreement():
     truth = injected(*expected_by_partition(Kind.LOST_WRITE, ORDERS, "payments-service", [Spot(0, 0, "a")], 1))
 

@@ -55,6 +55,10 @@ def test_a_finding_about_another_group_is_false():
     assert complaints(verdict) == ["missed on orders-0"]
 
 
+def test_duplicates_are_the_topics_whichever_group_is_named():
+    assert judge([injected(expected(group=None))], [found(group=GROUP)]).is_right
+
+
 def test_a_wrong_estimate_is_a_complaint_even_within_its_interval():
     verdict = judge([injected(expected(count=3))], [found(count=4, bounds=(2, 6))])
 

@@ -184,14 +184,14 @@ def test_a_child_that_ignores_the_request_to_end_is_killed(tmp_path):
     assert not stubborn.is_running
 
 
-def test_a_paused_child_can_be_stopped(tmp_path):
+def test_a_paused_child_hears_the_request_to_end(tmp_path):
     paused = child(tmp_path, "import time; print(1, flush=True); time.sleep(60)")
     _wait_until(lambda: paused.log.read_text())
     paused.pause()
 
-    paused.stop(timeout_s=5)
+    paused.terminate()
 
-    assert not paused.is_running
+    assert paused.wait(10)
 
 
 def test_the_last_words_of_a_child_are_its_last_line(tmp_path):

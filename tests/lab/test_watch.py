@@ -6,6 +6,8 @@ from guarantees.promises import Guarantee
 from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW
 from lab.watch import SETTLE_S, as_found, is_watching, settings_text
 from settings import load_settings
+from store.log import SegmentLog
+from store.metrics import METRICS_FILE, MetricsWriter
 
 
 def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
@@ -66,3 +68,36 @@ def test_a_finding_is_seen_when_it_opened_and_keeps_its_bounds():
 
 def test_an_empty_store_watches_nothing(tmp_path):
     assert not is_watching(tmp_path / "data")
+
+
+def rounds(*ticks):
+    return [{"cluster_id": "c", "tick": tick, "signal": "groups", "observed_at": tick * 5_000} for tick in ticks]
+
+
+def covered(topic):
+    return {
+        "cluster_id": "c",
+        "topic": topic,
+        "topic_id": f"id of {topic}",
+        "partition": 0,
+        "first_offset": 0,
+        "next_offset": 9,
+        "observed_at": 1,
+    }
+
+
+def test_tidemark_watches_after_three_rounds_and_the_first_reading_of_both_sinks(tmp_path):
+    log = SegmentLog(tmp_path, "test_collect")
+    log.append("rounds", rounds(1, 2))
+    with MetricsWriter(tmp_path / METRICS_FILE) as metrics:
+        with metrics.transaction() as transaction:
+            transaction.replace("ledger", [covered("orders"), covered("payments"), covered("ledger")])
+        assert not is_watching(tmp_path), "two rounds"
+
+        log.append("rounds", rounds(3))
+        assert is_watching(tmp_path)
+
+        with metrics.transaction() as transaction:
+            transaction.delete("ledger", "topic = ?", ["ledger"])
+        assert not is_watching(tmp_path), "one sink was not read yet"
+    log.close()

@@ -48,7 +48,7 @@ class Script:
         return Producer({"bootstrap.servers": self.bootstrap, "enable.idempotence": True, "linger.ms": 5, **options})
 
     def send(self, topic, ids, *, producer=None, codec="none"):
-        """Each id in the header and the key, so that it always goes to the same partition; returns when acknowledged."""
+        """Each id as header and key, always to the same partition; returns when acknowledged."""
         producer = producer or self.producer(**{"compression.type": codec})
         for message_id in ids:
             place = sum(message_id.encode()) % self.partitions
