@@ -62,23 +62,24 @@ class Verdict:
 
 def judge(injected: Sequence[Injected], found: Iterable[Found]) -> Verdict:
     """Give each finding to the expectation it fits; what fits none is false."""
-    expected = [(fault.fault, each) for fault in injected for each in fault.expected]
+    expected = [(fault, each) for fault in injected for each in fault.expected]
     answers: dict[int, list[Found]] = {number: [] for number in range(len(expected))}
     false_findings: list[Found] = []
     for finding in found:
-        number = _explanation([each for _, each in expected], finding)
+        number = _explanation(expected, finding)
         (false_findings if number is None else answers[number]).append(finding)
-    rows = _rows([(fault, each, answers[number]) for number, (fault, each) in enumerate(expected)])
+    rows = _rows([(fault.fault, each, answers[number]) for number, (fault, each) in enumerate(expected)])
     return Verdict(tuple(rows), tuple(false_findings))
 
 
-def _explanation(expected: Sequence[Expected], finding: Found) -> int | None:
-    """The newest expectation that explains it and was true before it was found, else the first that explains it."""
-    fitting = [number for number, each in enumerate(expected) if explains(each, finding)]
-    earlier = [number for number in fitting if expected[number].evidence_at_ms <= finding.first_seen_ms]
-    if earlier:
-        return max(earlier, key=lambda number: expected[number].evidence_at_ms)
-    return min(fitting, key=lambda number: expected[number].evidence_at_ms, default=None)
+def _explanation(expected: Sequence[tuple[Injected, Expected]], finding: Found) -> int | None:
+    """The newest fault that explains it among those injected before it was found.
+
+    The injection decides and not the evidence: the lab may learn of a move later than the monitor, never of its fault.
+    """
+    fitting = [number for number, (_, each) in enumerate(expected) if explains(each, finding)]
+    earlier = [number for number in fitting if expected[number][0].injected_at_ms <= finding.first_seen_ms]
+    return max(earlier, key=lambda number: expected[number][0].injected_at_ms, default=None)
 
 
 def explains(expected: Expected, finding: Found) -> bool:

@@ -51,6 +51,13 @@ def test_an_unknown_partition_withholds_the_total_and_its_reason_is_kept():
     assert history.unknown_reasons == ("broker 2 did not answer",)
 
 
+def test_a_bucket_in_which_a_sample_was_unknown_withholds_the_total():
+    history = shapes.lag_history([cell(0, 0, 5, "broker 2 did not answer")], 0, 10_000, 10_000)
+
+    assert history.cells[0][0] == 5
+    assert np.isnan(history.total[0])
+
+
 def test_the_highest_lag_of_a_bucket_is_drawn_and_the_last_is_summed():
     history = shapes.lag_history([cell(0, 0, 90, last=3), cell(0, 0, 50, last=4)], 0, 10_000, 10_000)
 

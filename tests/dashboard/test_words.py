@@ -74,6 +74,8 @@ def test_a_hostile_name_is_escaped_cut_and_shows_its_hidden_characters():
     assert "\\$x\\^2\\$" in shown
     assert "\u202e" not in names.visible(fixture_store.HOSTILE)
     assert len(names.cut(fixture_store.HOSTILE)) == names.LIMIT
+    assert "\u202e" not in names.cut(fixture_store.HOSTILE, 200)
+    assert "\\u202e" in names.cut(fixture_store.HOSTILE, 200)
     assert names.in_figure("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
     assert "\n" not in names.visible("two\nlines")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from guarantees.findings import Kind
@@ -17,7 +17,7 @@ QUIET = ((), (), (), ())
 WINDOW_MS = 900_000
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES)
 def test_a_healthy_history_gives_no_finding_but_possible_redelivery_by_members_that_left(history):
     _, found = watch(watched(Cluster(), history))
@@ -26,7 +26,7 @@ def test_a_healthy_history_gives_no_finding_but_possible_redelivery_by_members_t
     assert not found or "leave" in str(history)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, partition):
     cluster = Cluster()
@@ -48,7 +48,7 @@ def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, parti
     assert rewind.bounds.upper == old - max(old - back, log.log_start)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_log_that_is_cut_is_found_with_what_is_gone_at_least(history, cut, partition):
     cluster = Cluster()
@@ -88,7 +88,7 @@ def as_written(histories):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES, st.integers(1, 9), st.data())
 def test_restarts_change_nothing_that_is_written(history, back, data):
     cluster = Cluster()

@@ -34,8 +34,9 @@ def expected(
     )
 
 
-def injected(*expectations, fault="consumer_dies"):
-    return Injected(fault=fault, injected_at_ms=EVIDENCE_MS - 500, evidence_at_ms=EVIDENCE_MS, expected=expectations)
+def injected(*expectations, fault="consumer_dies", injected_after_ms=-500):
+    injected_at_ms = EVIDENCE_MS + injected_after_ms
+    return Injected(fault=fault, injected_at_ms=injected_at_ms, evidence_at_ms=EVIDENCE_MS, expected=expectations)
 
 
 def found(

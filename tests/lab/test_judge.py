@@ -105,7 +105,10 @@ def test_without_offsets_a_finding_belongs_to_the_newest_fault_before_it():
 
     first = possible(count=0, demand=Demand.NONE)
     second = possible(count=3, demand=Demand.ANY, evidence_after_ms=30_000)
-    faults = [injected(first, fault="commit_before_processing"), injected(second, fault="consumer_dies")]
+    faults = [
+        injected(first, fault="commit_before_processing"),
+        injected(second, fault="consumer_dies", injected_after_ms=20_000),
+    ]
 
     def said_after(seen_after_ms):
         return found(
@@ -118,7 +121,7 @@ def test_without_offsets_a_finding_belongs_to_the_newest_fault_before_it():
             seen_after_ms=seen_after_ms,
         )
 
-    late, early = judge(faults, [said_after(31_000)]), judge(faults, [said_after(2_000)])
+    late, early = judge(faults, [said_after(29_500)]), judge(faults, [said_after(2_000)])
 
     assert [row.fault for row in late.rows] == ["consumer_dies"]
     assert late.is_right

@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -169,6 +170,9 @@ def test_a_record_without_an_id_is_an_error_not_an_empty_id():
         message_id(None)
 
 
+linux = pytest.mark.skipif(sys.platform != "linux", reason="process states and ties to a parent are Linux's")
+
+
 def child(tmp_path, code):
     return Child("child", [sys.executable, "-c", code], tmp_path / "child.log", os.environ)
 
@@ -184,10 +188,12 @@ def test_a_child_that_ignores_the_request_to_end_is_killed(tmp_path):
     assert not stubborn.is_running
 
 
+@linux
 def test_a_paused_child_hears_the_request_to_end(tmp_path):
     paused = child(tmp_path, "import time; print(1, flush=True); time.sleep(60)")
     _wait_until(lambda: paused.log.read_text())
     paused.pause()
+    _wait_until(lambda: _state(paused.pid) == "T")
 
     paused.terminate()
 
@@ -200,7 +206,7 @@ def test_the_last_words_of_a_child_are_its_last_line(tmp_path):
     assert failing.last_words() == "port taken"
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ties a child to its parent")
+@linux
 def test_a_child_ends_when_its_parent_is_killed(tmp_path):
     program = (
         "import os, sys, time; from pathlib import Path; from lab.child import Child\n"
@@ -215,15 +221,14 @@ def test_a_child_ends_when_its_parent_is_killed(tmp_path):
     parent.wait()
     parent.stdout.close()
 
-    _wait_until(lambda: not _exists(pid))
+    _wait_until(lambda: _state(pid) in (None, "Z"))
 
 
-def _exists(pid):
+def _state(pid):
     try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
-        return False
+        return None
 
 
 def _wait_until(holds, within_s=10):
