@@ -36,6 +36,8 @@ $(VENV)/.runtime: $(VENV)/bin/python requirements.txt pyproject.toml
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt || \
 	  { echo "The dependencies could not be installed. Is the package index reachable? See the lines above."; exit 1; }
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@command -v java >/dev/null || [ -n "$$JAVA_HOME" ] || { echo "No Java found: installing one into $(VENV) ..." && \
+	  $(BIN)/pip install --quiet --disable-pip-version-check -r requirements-java.txt; }
 	@touch $@
 
 $(VENV)/.development: $(VENV)/.runtime requirements-dev.txt

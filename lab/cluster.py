@@ -33,7 +33,7 @@ from lab.ports import free_ports, is_listening
 
 BROKER_IDS = (1, 2, 3)
 NEEDED_MEMORY_BYTES = 1_700_000_000  # four processes, about 0.35 GB each, and room for the workload
-_START_WITHIN_S = 120.0
+_START_WITHIN_S = 180.0
 _STOP_WITHIN_S = 8.0
 
 

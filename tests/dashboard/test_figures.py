@@ -1,5 +1,7 @@
 """What is drawn and counted: gaps stay gaps, intervals stay intervals, and old evidence is stale."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -254,6 +256,14 @@ def test_open_findings_that_break_a_promise_come_first():
     assert found[0].finding.kind is Kind.LOST_WRITE
     assert found[0].verdict is Verdict.VIOLATED
     assert {one.finding.kind: one.verdict for one in found}[Kind.DUPLICATE_WRITE] is None, "legal under at least once"
+
+
+def test_a_closed_finding_stands_below_every_open_one_however_bad_it_was():
+    closed = replace(fixture_store.lost(END_MS), closed_reason="explained as late")
+
+    found = known(closed, fixture_store.duplicates(END_MS))
+
+    assert [one.finding.kind for one in found] == [Kind.DUPLICATE_WRITE, Kind.LOST_WRITE]
 
 
 def test_a_proposed_pipeline_escapes_its_names_in_the_snippet():

@@ -111,11 +111,12 @@ def interval(table, **columns):
             "last_seen_at": AT_MS} | columns  # fmt: skip
 
 
-def test_a_leader_change_is_an_epoch_that_followed_another(log, tmp_path):
+def test_a_leader_change_is_another_epoch_and_not_a_shrunk_isr(log, tmp_path):
     log.append("partition_state", [
         interval("partition_state", leader=1, leader_epoch=3, ended_before=AT_MS, last_seen_at=AT_MS - 5_000),
         interval("partition_state", leader=2, leader_epoch=4, started_at=AT_MS),
-        interval("partition_state", leader=1, leader_epoch=9, partition=1),
+        interval("partition_state", leader=1, leader_epoch=9, partition=1, ended_before=AT_MS),
+        interval("partition_state", leader=1, leader_epoch=9, partition=1, in_sync_replicas=[1], started_at=AT_MS),
     ])  # fmt: skip
 
     assert [(row["partition"], row["leader"]) for row in ask(tmp_path, queries.LEADER_CHANGES)] == [(0, 2)]

@@ -12,7 +12,7 @@ from store.metrics import METRICS_FILE, MetricsWriter
 
 def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
     path = tmp_path / "tidemark.toml"
-    path.write_text(settings_text("127.0.0.1:20001", 8501, ("lab/page.py",)))
+    path.write_text(settings_text("127.0.0.1:20001", 8502))
 
     settings = load_settings(path)
 
@@ -23,7 +23,7 @@ def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
     assert audit.sink is None
     assert {each.rate for each in settings.pipelines} == {1.0}
     assert orders.settle_s == SETTLE_S
-    assert settings.page.extra_pages == ("lab/page.py",)
+    assert settings.page.port == 8502
     assert settings.store.data_dir == str(tmp_path / "data")
 
 
