@@ -27,6 +27,8 @@ def thresholds(settings: ThresholdSettings, gap_ms: int) -> Thresholds:
         stalled_after_s=settings.stalled_after_s,
         transaction_overdue_share=settings.transaction_overdue_share,
         min_rewind_offsets=settings.min_rewind_offsets,
+        small_rewind_offsets=settings.small_rewind_offsets,
+        frozen_after_s=settings.frozen_after_s,
         gap_s=max(Thresholds().gap_s, gap_ms / 1000),
     )
 
