@@ -76,7 +76,7 @@ def a_moment_came(data_dir, name, choose):
     pattern = choose.choice([".tmp/driver/*", "metrics.duckdb.wal"]) if name == "driver" else f".tmp/{name}/*"
     if not came(lambda: is_writing(data_dir, pattern)):
         return False
-    moment = choose.choice(["at once", "when gone", "when gone", "later"])
+    moment = choose.choice(["at once", "when gone", "later"])
     if moment == "when gone":
         came(lambda: not is_writing(data_dir, pattern))
     elif moment == "later":
