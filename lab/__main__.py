@@ -29,8 +29,9 @@ def main() -> int:
         "inject": inject_command,
         "demo": demo_command,
     }
-    # Ending the lab politely and with Ctrl-C is the same.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Ending the lab politely and with Ctrl-C is the same; a shell's background jobs would inherit SIGINT as ignored.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         return commands[arguments.command](arguments)
     except LabError as exc:

@@ -17,7 +17,7 @@ from guarantees.places import GroupPartition
 from guarantees.rebalances import Move, Rebalance
 from guarantees.times import utc
 from guarantees.triage import known_reading
-from guarantees.view import View, group_place, known, number
+from guarantees.view import View, group_partition, group_place, known, number
 
 # Twice auto.commit.interval.ms of both common clients: by then a living consumer with work has committed, by default.
 LIVING_COMMITS_WITHIN_MS = 10_000
@@ -55,14 +55,21 @@ def _with_later_end(finding: Finding, offsets: PartitionOffsets | None) -> Findi
     read_at_ms = number(finding.evidence, "high_watermark_observed_at_ms")
     if offsets is None or read_at_ms >= number(finding.evidence, "observed_at_ms"):
         return finding
-    high_watermark = known(offsets.high_watermark)
-    window = high_watermark - number(finding.evidence, "committed_offset_before")
-    evidence = {
-        **finding.evidence,
-        "high_watermark": high_watermark,
-        "high_watermark_observed_at_ms": offsets.observed_at_ms,
-    }
-    return replace(finding, bounds=Bounds(0, None, window, Unit.OFFSETS), evidence=evidence)
+    high_watermark, start = known(offsets.high_watermark), number(finding.evidence, "committed_offset_before")
+    key, silent_ms = group_partition(finding.place), number(finding.evidence, "commit_stood_before_ms")
+    if key is None:
+        return finding
+    return replace(
+        finding,
+        title=_title(key, high_watermark - start),
+        statements=(_headline(key, start, high_watermark, silent_ms), *finding.statements[1:]),
+        bounds=Bounds(0, None, high_watermark - start, Unit.OFFSETS),
+        evidence={
+            **finding.evidence,
+            "high_watermark": high_watermark,
+            "high_watermark_observed_at_ms": offsets.observed_at_ms,
+        },
+    )
 
 
 def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Finding | None:
@@ -76,14 +83,13 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
     if not _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark):
         return None
     silent_ms = _silent_ms(view, key, seen)
-    where = f"{key.topic}-{key.partition}"
     window = high_watermark - start
     return Finding(
         kind=Kind.POSSIBLE_REDELIVERY,
         place=group_place(view.cluster_id, key, now.commit.topic_id),
         anchor=f"{move.old_member} at commit {start}",
         severity=2 if silent_ms >= LIVING_COMMITS_WITHIN_MS else 1,
-        title=f"a member left {key.group_id}: up to {window:,} offsets of {where} may be delivered again",
+        title=_title(key, window),
         statements=_statements(seen, move, key, start, high_watermark, silent_ms),
         bounds=Bounds(0, None, window, Unit.OFFSETS),
         evidence={
@@ -116,23 +122,34 @@ def _silent_ms(view: View, key: GroupPartition, seen: Rebalance) -> int:
     return 0 if silence is None else max(0, seen.changed_after_ms - silence.since_ms)
 
 
+def _title(key: GroupPartition, window: int) -> str:
+    return f"a member left {key.group_id}: up to {window:,} offsets of {_named(key)} may be delivered again"
+
+
+def _named(key: GroupPartition) -> str:
+    return f"{key.topic}-{key.partition}"
+
+
+def _headline(key: GroupPartition, start: int, high_watermark: int, silent_ms: int) -> Statement:
+    is_long = silent_ms >= LIVING_COMMITS_WITHIN_MS
+    stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if is_long else ""
+    return Statement(
+        Grade.POSSIBLE,
+        f"Up to {high_watermark - start:,} offsets of {_named(key)}, from {start:,} to {high_watermark - 1:,}, may be "
+        f"delivered again: the member that left may have processed them without committing{stood}.",
+    )
+
+
 def _statements(
     seen: Rebalance, move: Move, key: GroupPartition, start: int, high_watermark: int, silent_ms: int
 ) -> tuple[Statement, ...]:
-    where, window = f"{key.topic}-{key.partition}", high_watermark - start
     taken = "nobody owns it" if move.new_member is None else f"{move.new_member} owns it now"
-    is_long = silent_ms >= LIVING_COMMITS_WITHIN_MS
-    stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if is_long else ""
     return (
-        Statement(
-            Grade.POSSIBLE,
-            f"Up to {window:,} offsets of {where}, from {start:,} to {high_watermark - 1:,}, may be delivered again: "
-            f"the member that left may have processed them without committing{stood}.",
-        ),
+        _headline(key, start, high_watermark, silent_ms),
         Statement(
             Grade.PROVEN,
             f"Member {move.old_member} of {key.group_id} was there at {utc(seen.changed_after_ms)} and gone at "
-            f"{utc(seen.observed_at_ms)}; of {where}, {taken}.",
+            f"{utc(seen.observed_at_ms)}; of {_named(key)}, {taken}.",
         ),
         Statement(
             Grade.NOT_OBSERVABLE,
