@@ -141,6 +141,7 @@ def test_health_says_which_right_is_missing_and_what_that_hides(visit, believabl
 def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, broken, alive):
     settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
     where = tmp_path / "data" / folder(TABLES[broken], now_ms())
+    where.mkdir(parents=True, exist_ok=True)
     # A whole Parquet file whose times are text, as another program may leave one.
     columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"]}
     times = {TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]}
