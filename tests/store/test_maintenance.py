@@ -76,7 +76,7 @@ def test_a_start_removes_what_dead_processes_left_unfinished_and_leaves_the_fres
 
 
 def test_a_file_that_is_no_segment_is_reported_once(tmp_path, caplog):
-    stray = tmp_path / "raw/rounds/dt=2025-11-24/hr=16/notes.txt"
+    stray = tmp_path / "raw/rounds/notes.txt"
     stray.parent.mkdir(parents=True)
     stray.write_text("hello")
     rounds = []
