@@ -19,6 +19,8 @@ from lab.running import discard, find_directory, new_directory, registered, requ
 from lab.self_check import self_check
 from lab.story import tell
 
+INTERRUPTED = 130  # as shells have it
+
 
 def main() -> int:
     """Run one command; 0 is success, 1 a story told wrongly, 2 one sentence about what is missing."""
@@ -39,7 +41,8 @@ def main() -> int:
         return 2
     except KeyboardInterrupt:
         print("Stopped.")
-        return 0
+        # A cluster or a demo ends this way; a story did not come to its end.
+        return INTERRUPTED if arguments.command in ("story", "inject") else 0
 
 
 def parser() -> argparse.ArgumentParser:

@@ -53,7 +53,8 @@ def duplicate_row(group: Mapping[str, Any], range_first_offset: int, rate: float
 
 
 def _example(example: Mapping[str, Any]) -> Row:
-    return {"message_id": example["message_id"], "first": _copy(example["first"]), "last": _copy(example["last"])}
+    first, last = example["first_copy"], example["later_copy"]
+    return {"message_id": example["message_id"], "first": _copy(first), "last": _copy(last)}
 
 
 def _copy(copy: Mapping[str, Any]) -> Row:

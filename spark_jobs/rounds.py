@@ -6,7 +6,7 @@ ledger, duplicates, losses and the run in one transaction; then the findings, wh
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from spark_jobs.losses import LossRound
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.ranges import Part, Plan
 from spark_jobs.runs import run_row
-from spark_jobs.samples import RangeRead, append_samples, as_frame, read_ranges, sample_files
+from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -110,7 +110,7 @@ class LiveRounds:
         rows = RoundRows()
         reads = self._read(looked, rows, now_ms)
         coverage = ledger.extended(self._coverage, rows.ledger)
-        rows.duplicates = self._duplicates(reads, coverage, now_ms)
+        rows.duplicates = self._duplicates(reads, now_ms)
         found = self._judge_losses(looked, reads, coverage, rows, now_ms)
         if rows or self._is_worth_saying(looked, now_ms):
             self._commit(looked, reads, rows, found, now_ms)
@@ -154,25 +154,25 @@ class LiveRounds:
         cluster_id = read.range.part.cluster_id
         return next(self._clusters[name] for name, now in looked.clusters.items() if now.cluster_id == cluster_id)
 
-    def _duplicates(
-        self, reads: Sequence[RangeRead], coverage: Mapping[Part, Coverage], now_ms: int
-    ) -> list[dict[str, Any]]:
+    def _duplicates(self, reads: Sequence[RangeRead], now_ms: int) -> list[dict[str, Any]]:
         sampled = [read for read in reads if read.samples.num_rows]
         if not sampled:
             return []
         horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in sampled}
         since_ms = {topic_id: max(0, now_ms - round(1000 * seconds)) for topic_id, seconds in horizon_s.items()}
-        covered_to = {part: c.next_offset for part, c in coverage.items() if part.topic_id in horizon_s}
-        files = sample_files(self._data_dir, covered_to, Window(min(since_ms.values()), now_ms + IDLE_LOOK_MS))
-        new = [path for path in files if path.name in {read.segment_name for read in sampled}]
-        earlier = as_frame(self._spark, [path for path in files if path not in set(new)])
+        earlier = as_frame(self._spark, self._earlier_files(horizon_s, min(since_ms.values()), now_ms))
         found = duplicate_rows(
             earlier.where(within_horizon(since_ms)),
-            as_frame(self._spark, new),
+            self._spark.createDataFrame(new_samples(sampled)),
             ranges=[read.range for read in sampled],
             rates={read.range.part.topic_id: read.request.rate for read in sampled},
         )
         return [{**row, "horizon_s": horizon_s[row["topic_id"]], "observed_at": now_ms} for row in found]
+
+    def _earlier_files(self, topic_ids: Container[str], since_ms: int, now_ms: int) -> list[Path]:
+        """Segments of these topics that were covered before this round."""
+        covered_to = {part: c.next_offset for part, c in self._coverage.items() if part.topic_id in topic_ids}
+        return sample_files(self._data_dir, covered_to, Window(since_ms, now_ms + 1))
 
     def _judge_losses(
         self,

@@ -15,6 +15,7 @@ from spark_jobs.sources.accounts import Account
 from spark_jobs.sources.kafka_ranges import FORMAT, RangeRequest, options
 from store.log import SegmentLog
 from store.reading import Window, segments
+from store.rows import arrow_table
 from store.segments import SegmentName, range_producer
 
 # Record times are the producer's word and may be anything; the store keeps those a calendar can show.
@@ -32,13 +33,6 @@ class RangeRead:
     @property
     def range(self) -> OffsetRange:
         return self.request.range
-
-    @property
-    def segment_name(self) -> str:
-        """Under which `append_samples` commits it."""
-        part = self.range.part
-        producer = range_producer(UUID(part.topic_id).hex, part.partition)
-        return str(SegmentName(producer, 0, self.range.first_offset, self.range.next_offset - 1))
 
 
 def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest]) -> list[RangeRead]:
@@ -72,15 +66,16 @@ def append_samples(log: SegmentLog, read: RangeRead) -> str | None:
 
 
 def sample_files(data_dir: Path, covered_to: Mapping[Part, int], window: Window | None) -> list[Path]:
-    """The segments of these partitions that may hold samples of the window, as far as their ranges are covered.
+    """The segments of these partitions that may hold samples of the window.
 
-    A segment beyond what is covered was left by a process that died before its ledger entry: its range is read again.
+    One that begins where the coverage ends was left by a process that died before its ledger entry: it does not count,
+    its range is read again.
     """
     covered = {range_producer(UUID(part.topic_id).hex, part.partition): to for part, to in covered_to.items()}
     found = []
     for path in segments(data_dir, "id_samples", window):
         name = SegmentName.parse(path.name)
-        if name is not None and name.last < covered.get(name.producer, 0):
+        if name is not None and name.first < covered.get(name.producer, 0):
             found.append(path)
     return found
 
@@ -97,6 +92,11 @@ def overlapping(files: Iterable[Path], ranges: Mapping[Part, tuple[int, int]]) -
         and name.first < wanted[name.producer][1]
         and name.last >= wanted[name.producer][0]
     ]
+
+
+def new_samples(reads: Iterable[RangeRead]) -> pa.Table:
+    """What a round sampled, as rows of id_samples."""
+    return pa.concat_tables(arrow_table("id_samples", read.samples) for read in reads)
 
 
 def as_frame(spark: SparkSession, files: Iterable[Path]) -> DataFrame:

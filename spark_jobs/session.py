@@ -25,6 +25,8 @@ _ALWAYS: Mapping[str, str] = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.executorEnv.PYTHONPATH": str(_CODE),
+    # Columns need not remember the line that made them: that costs more than the small queries themselves.
+    "spark.sql.dataFrameQueryContext.enabled": "false",
     # Above 32 paths Spark would start a job only to list files it was given by name.
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     # Segments are small: pack many of them into a task instead of counting each as 4 MB.
@@ -37,6 +39,8 @@ _LOCAL: Mapping[str, str] = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
+    # Plans of small, known shape: planning them again after each stage costs more than it saves.
+    "spark.sql.adaptive.enabled": "false",
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
 }
 

@@ -41,18 +41,23 @@ def extra_copies(earlier: DataFrame, new: DataFrame) -> DataFrame:
     whatever its partition. Every other new copy is an extra one and counts on its own partition.
     """
     of_new_ids = earlier.join(new.select(*ID_KEYS), on=list(ID_KEYS), how="left_semi")
-    read_before = of_new_ids.withColumn("is_new", sf.lit(False)).unionByName(new.withColumn("is_new", sf.lit(True)))
-    first = read_before.groupBy(*ID_KEYS).agg(
-        sf.count("*").alias("copies"), sf.min(sf.struct("is_new", "offset", *_without_offset())).alias("first_copy")
-    )
-    is_another_copy = (sf.col("partition") != sf.col("first_copy.partition")) | (
-        sf.col("offset") != sf.col("first_copy.offset")
+    copies = of_new_ids.withColumn("is_new", sf.lit(False)).unionByName(new.withColumn("is_new", sf.lit(True)))
+    later = sf.collect_list(sf.when(sf.col("is_new"), sf.struct(*_COPY)))  # no more rows than one round has read
+    is_another_copy = (sf.col("later_copy.partition") != sf.col("first_copy.partition")) | (
+        sf.col("later_copy.offset") != sf.col("first_copy.offset")
     )
     return (
-        new.join(first.where(sf.col("copies") > 1), on=list(ID_KEYS), how="inner")
+        copies.groupBy("topic", *ID_KEYS)
+        .agg(
+            sf.count("*").alias("copies"),
+            sf.min(sf.struct("is_new", "offset", *_without_offset())).alias("first_copy"),
+            later.alias("later_copies"),
+        )
+        .where(sf.col("copies") > 1)
+        .withColumn("later_copy", sf.explode("later_copies"))
         .where(is_another_copy)
-        .select("cluster_id", "topic", "topic_id", "id_hash", "first_copy", sf.struct(*_COPY).alias("later_copy"))
         .withColumn("cause", duplicate_cause(sf.col("first_copy"), sf.col("later_copy")))
+        .select("topic", *ID_KEYS, "first_copy", "later_copy", "cause")
     )
 
 
@@ -81,35 +86,9 @@ def duplicate_groups(extra: DataFrame) -> DataFrame:
 
     `squares` and `largest` are of the extra copies per id: what an interval for their number needs.
     """
-    example = sf.struct(
-        sf.col("later_copy.offset").alias("offset"),
-        sf.col("later_copy.message_id").alias("message_id"),
-        sf.col("first_copy").alias("first"),
-        sf.col("later_copy").alias("last"),
-    )
-    per_id = (
-        extra.select(
-            "cluster_id",
-            "topic",
-            "topic_id",
-            sf.col("later_copy.partition").alias("partition"),
-            "cause",
-            sf.coalesce("first_copy.producer_id", sf.lit(-1)).alias("first_producer_id"),
-            sf.coalesce("later_copy.producer_id", sf.lit(-1)).alias("producer_id"),
-            sf.coalesce("later_copy.producer_epoch", sf.lit(-1)).alias("producer_epoch"),
-            "id_hash",
-            example.alias("example"),
-        )
-        .groupBy(*GROUP_KEYS, "id_hash")
-        .agg(
-            sf.count("*").alias("extra"),
-            sf.min("example").alias("example"),
-            sf.min("example.offset").alias("lowest"),
-            sf.max("example.offset").alias("highest"),
-        )
-    )
     return (
-        per_id.groupBy(*GROUP_KEYS)
+        _extra_copies_per_id(extra)
+        .groupBy(*GROUP_KEYS)
         .agg(
             sf.sum("extra").alias("sampled_extra_copies"),
             sf.sum(sf.col("extra") * sf.col("extra")).alias("squares"),
@@ -126,6 +105,29 @@ def duplicate_groups(extra: DataFrame) -> DataFrame:
             "first_copy_offset",
             "last_copy_offset",
             "examples",
+        )
+    )
+
+
+def _extra_copies_per_id(extra: DataFrame) -> DataFrame:
+    first, later = sf.col("first_copy"), sf.col("later_copy")
+    example = sf.struct(later["offset"].alias("offset"), later["message_id"].alias("message_id"), first, later)
+    return (
+        extra.withColumns(
+            {
+                "partition": later["partition"],
+                "first_producer_id": sf.coalesce(first["producer_id"], sf.lit(-1)),
+                "producer_id": sf.coalesce(later["producer_id"], sf.lit(-1)),
+                "producer_epoch": sf.coalesce(later["producer_epoch"], sf.lit(-1)),
+                "example": example,
+            }
+        )
+        .groupBy(*GROUP_KEYS, "id_hash")
+        .agg(
+            sf.count("*").alias("extra"),
+            sf.min("example").alias("example"),
+            sf.min("example.offset").alias("lowest"),
+            sf.max("example.offset").alias("highest"),
         )
     )
 

@@ -11,13 +11,18 @@ def judged_ids(source: DataFrame, sink: DataFrame) -> DataFrame:
     for the settle delay and the sink was read far enough. An id that the source holds twice on a partition is judged
     once, at its first offset; `sink` needs id_hash only.
     """
-    shown = sink.select("id_hash", sf.lit(True).alias("is_shown")).distinct()
-    record = sf.struct("offset", "is_due", "id_hash", "message_id", "observed_at")
-    ids = source.groupBy("partition", "id_hash").agg(sf.min(record).alias("record"))
-    is_missing = sf.col("is_shown").isNull()
+    record = sf.struct("partition", "offset", "is_due", "id_hash", "message_id", "observed_at")
+    in_source = source.select("id_hash", record.alias("record"), sf.lit(False).alias("is_shown"))
+    in_sink = sink.select("id_hash", sf.lit(True).alias("is_shown"))
     is_due = sf.col("record.is_due")
+    is_missing = ~sf.col("is_shown")
     return (
-        ids.join(shown, on="id_hash", how="left")
+        in_source.unionByName(in_sink, allowMissingColumns=True)
+        .groupBy("id_hash")
+        .agg(sf.bool_or("is_shown").alias("is_shown"), sf.collect_list("record").alias("records"))
+        .select("id_hash", "is_shown", sf.explode("records").alias("record"))
+        .groupBy("id_hash", "is_shown", sf.col("record.partition").alias("partition"))
+        .agg(sf.min("record").alias("record"))
         .groupBy("partition")
         .agg(
             sf.count_if(is_due).alias("ids_judged"),

@@ -20,6 +20,14 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+@pytest.fixture(autouse=True)
+def the_main_module_stays() -> Iterator[None]:
+    """AppTest makes the page's script the main module, which every later process of the test run would start with."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
 @pytest.fixture(scope="session")
 def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Settings of a store that stays fresh for ten minutes."""

@@ -76,7 +76,7 @@ def test_groups_say_how_many_how_spread_and_where(spark):
     )  # fmt: skip
     assert (group.sampled_extra_copies, group.squares, group.largest) == (4, 10, 3)
     assert (group.first_copy_offset, group.last_copy_offset) == (10, 20)
-    assert [(e.message_id, e["first"].offset, e["last"].offset) for e in group.examples] == [
+    assert [(e.message_id, e.first_copy.offset, e.later_copy.offset) for e in group.examples] == [
         ("m1", 1, 10), ("m2", 2, 20),
     ]  # fmt: skip
 

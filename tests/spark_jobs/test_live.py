@@ -1,0 +1,197 @@
+"""Live rounds against the real cluster, with real collectors beside them: from records to findings."""
+
+import shutil
+import socket
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+
+import pytest
+
+from collectors import runner
+from guarantees.findings import Kind
+from guarantees.places import TopicPartition
+from kafka_reader.connection import Connections
+from kafka_reader.metadata import fetch_topology
+from settings import Security
+from spark_jobs.audited import audited_topics
+from spark_jobs.clusters import AuditedCluster
+from spark_jobs.rounds import LiveRounds
+from store.findings import load_findings
+from store.log import SegmentLog
+from store.metrics import METRICS_FILE, MetricsWriter, snapshot
+from store.reading import read
+from store.rows import python_rows
+from store.segments import producer_name
+from tests.spark_jobs.scripted import CODECS, Script, ids
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
+
+
+@contextmanager
+def live_rounds(spark, settings, data_dir):
+    log = SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))
+    topics = audited_topics(settings.pipelines)
+    with (
+        MetricsWriter(data_dir / METRICS_FILE) as metrics,
+        AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
+    ):
+        yield LiveRounds(spark, settings, [cluster], log, metrics, now_ms())
+    log.close()
+
+
+@contextmanager
+def collecting(settings):
+    stop = threading.Event()
+    thread = threading.Thread(target=runner.run, args=(settings, stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+
+
+def until(rounds, holds, within_s=60):
+    """Run rounds until something is true."""
+    deadline = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < deadline, "it did not come true in time"
+        rounds.run_round(now_ms())
+        time.sleep(0.3)
+
+
+def metric(data_dir, table):
+    return python_rows(table, snapshot(data_dir / METRICS_FILE, [table])[table])
+
+
+def findings(data_dir, kind):
+    return [each.finding for each in load_findings(data_dir).values() if each.finding.kind is kind]
+
+
+def spark_jobs_started(spark):
+    return len(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
+
+
+def test_duplicates_and_losses_become_findings_and_late_ids_close_them(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    settings = script.settings(tmp_path)
+    with collecting(settings), live_rounds(spark, settings, tmp_path) as rounds:
+        for codec in CODECS:
+            script.send(script.source, ids(codec, 0, 40), codec=codec)
+        script.commit(dict.fromkeys(range(2), 0))
+        rounds.run_round(now_ms())
+
+        script.send(script.source, ids("none", 10, 30))  # a restarted producer sends again
+        script.send_in_transaction(script.source, ids("tx", 0, 10), is_committed=True)
+        script.send_in_transaction(script.source, ids("gone", 0, 10), is_committed=False)
+        for codec in CODECS:
+            script.send(script.sink, ids(codec, 5 if codec == "lz4" else 0, 40))
+        script.send(script.sink, ids("tx", 0, 10))
+        time.sleep(2)  # a commit sample before the commit
+        script.commit(script.end_offsets(script.source))
+        until(rounds, lambda: findings(tmp_path, Kind.LOST_WRITE))
+
+        duplicates = metric(tmp_path, "duplicates")
+        assert sum(row["sampled_extra_copies"] for row in duplicates) == 20
+        assert {row["cause"] for row in duplicates} == {"other_producer_id"}
+        assert sum(finding.bounds.estimate for finding in findings(tmp_path, Kind.DUPLICATE_WRITE)) == 20
+        lost = {row["message_id"] for row in metric(tmp_path, "lost_ids") if row["state"] == "lost"}
+        assert lost == set(ids("lz4", 0, 5))
+        assert all(finding.closed_reason is None for finding in findings(tmp_path, Kind.LOST_WRITE))
+        totals = Counter()
+        for row in metric(tmp_path, "ledger"):
+            totals.update({name: row[name] for name in ("records", "aborted_records", "markers", "sampled")})
+        assert totals == {"records": 425, "aborted_records": 10, "markers": 4, "sampled": 425}
+
+        started = spark_jobs_started(spark)
+        assert not rounds.run_round(now_ms()), "nothing is new"
+        assert spark_jobs_started(spark) == started
+
+        script.send(script.sink, ids("lz4", 0, 5))
+        until(rounds, lambda: all(finding.closed_reason for finding in findings(tmp_path, Kind.LOST_WRITE)))
+        assert {row["state"] for row in metric(tmp_path, "lost_ids")} == {"late"}
+        assert sum(row["ids_late"] for row in metric(tmp_path, "losses")) == 5
+        assert sum(row["ids_lost"] for row in metric(tmp_path, "losses")) == 0
+
+
+def test_findings_lost_between_commit_and_log_are_found_again_at_the_next_start(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    settings = script.settings(tmp_path)
+    script.send(script.source, ids("a", 0, 10))
+    script.send(script.source, ids("a", 0, 4))
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        rounds.run_round(now_ms())
+    (before,) = findings(tmp_path, Kind.DUPLICATE_WRITE)
+    shutil.rmtree(tmp_path / "log" / "finding_events")
+
+    with live_rounds(spark, settings, tmp_path):
+        pass
+
+    (after,) = findings(tmp_path, Kind.DUPLICATE_WRITE)
+    assert after == before
+    assert after.bounds.estimate == 4
+
+
+def test_restart_goes_on_where_the_ledger_ends(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    settings = script.settings(tmp_path)
+    for batch in range(3):
+        script.send(script.source, ids("a", 20 * batch, 20 * batch + 20))
+        with live_rounds(spark, settings, tmp_path) as rounds:
+            rounds.run_round(now_ms())
+    script.send(script.source, ids("a", 0, 5))
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        rounds.run_round(now_ms())
+
+    samples = read(tmp_path, "id_samples")
+    assert samples.num_rows == len(
+        set(zip(samples["partition"].to_pylist(), samples["offset"].to_pylist(), strict=True))
+    )
+    assert samples.num_rows == 65
+    assert sum(row["sampled_extra_copies"] for row in metric(tmp_path, "duplicates")) == 5
+
+
+def test_topic_created_again_begins_a_new_history(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    settings = script.settings(tmp_path)
+    script.send(script.source, ids("a", 0, 10))
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        rounds.run_round(now_ms())
+        script.delete_and_create_again(script.source)
+        script.send(script.source, ids("a", 0, 7))
+        until(rounds, lambda: sum(row["records"] for row in metric(tmp_path, "ledger")) == 17)
+
+    assert metric(tmp_path, "duplicates") == [], "the same ids in another topic are no duplicates"
+
+
+def test_paused_leader_lets_only_its_partitions_wait(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap, partitions=6).create()
+    settings = script.settings(tmp_path)
+    script.send(script.source, ids("a", 0, 60))
+    with Connections(cluster.bootstrap, Security()) as connections:
+        topology = fetch_topology(connections)
+    leaders = {p: topology.leader(TopicPartition(script.source, p)) for p in range(6)}
+    broker = leaders[0]
+    led_elsewhere = {p for p, leader in leaders.items() if leader != broker}
+
+    def covered():
+        return {row["partition"] for row in metric(tmp_path, "ledger") if row["topic"] == script.source}
+
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        cluster.pause(broker)
+        try:
+            rounds.run_round(now_ms())
+            waiting = [row["message"] for row in metric(tmp_path, "job_runs")]
+            assert covered() == led_elsewhere
+        finally:
+            cluster.resume(broker)
+        assert any(f"{script.source}-0" in message for message in waiting if message)
+        until(rounds, lambda: covered() == set(range(6)))
+
+    assert sum(row["records"] for row in metric(tmp_path, "ledger")) == 60
