@@ -25,7 +25,9 @@ def load_coverage(transaction: Transaction, recent_ms: int) -> dict[Part, Covera
     rows = transaction.query(
         """SELECT cluster_id, topic, topic_id, "partition", max(next_offset) AS next_offset,
             epoch_ms(min(observed_at)) AS since_ms,
-            coalesce(min(sampling_rate) FILTER (state = 'complete' AND observed_at >= make_timestamptz(? * 1000)), 1) AS rate
+            coalesce(
+                min(sampling_rate) FILTER (state = 'complete' AND observed_at >= make_timestamptz(? * 1000)), 1
+            ) AS rate
         FROM ledger GROUP BY ALL""",
         [recent_ms],
     )
