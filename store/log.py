@@ -135,6 +135,7 @@ def _highest_sequence(data_dir: Path, producer: str) -> int:
 def _segments_by_producer(data_dir: Path, table: Table) -> dict[str, list[Path]]:
     found: dict[str, list[Path]] = {}
     for where in all_folders(data_dir, table):
-        for segment in list_folder(where).live:
+        # Not the live ones alone: one leftover may hide another, which would show once the first is gone.
+        for segment in list_folder(where).segments:
             found.setdefault(segment.name.producer, []).append(segment.path)
     return found

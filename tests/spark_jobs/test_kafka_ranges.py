@@ -133,10 +133,8 @@ def test_purged_offsets_are_an_error_not_a_short_read(spark, cluster):
     script = Script(cluster.bootstrap, partitions=1).create()
     script.send(script.source, ids("a", 0, 50))
     (before,) = ranges_now(script, script.source)
-    deletion = AdminClient({"bootstrap.servers": cluster.bootstrap}).delete_records(
-        [TopicPartition(script.source, 0, 30)]
-    )
-    for done in deletion.values():
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})  # its answers end with it
+    for done in admin.delete_records([TopicPartition(script.source, 0, 30)]).values():
         done.result(30)
 
     (failed,) = read_ranges(spark, [request(script, before)])

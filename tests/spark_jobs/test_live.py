@@ -107,7 +107,7 @@ def test_duplicates_and_losses_become_findings_and_late_ids_close_them(spark, cl
         totals = Counter()
         for row in metric(tmp_path, "ledger"):
             totals.update({name: row[name] for name in ("records", "aborted_records", "markers", "sampled")})
-        assert totals == {"records": 425, "aborted_records": 10, "markers": 4, "sampled": 425}
+        assert totals == {"records": 435, "aborted_records": 10, "markers": 4, "sampled": 435}
 
         started = spark_jobs_started(spark)
         assert not rounds.run_round(now_ms()), "nothing is new"

@@ -206,6 +206,18 @@ def test_a_range_the_ledger_never_saw_gives_way_to_the_one_read_after_the_restar
     assert offsets(tmp_path) == list(range(last + 3))
 
 
+def test_a_leftover_hidden_by_another_gives_way_too(tmp_path, log):
+    for last in (103, 109):
+        append_range(log, 100, last)
+        log.close()
+        log = SegmentLog(tmp_path, "h_collect")
+    append_range(log, 100, 101)
+    append_range(log, 102, 104)
+    log.close()
+
+    assert offsets(tmp_path) == [100, 101, 102, 103, 104]
+
+
 def test_windows_end_is_not_included(tmp_path, log):
     log.append("rounds", [round_row(1, T0), round_row(2, T0 + 10)])
 
