@@ -128,7 +128,7 @@ def test_lost_ids_are_a_finding_with_the_interval_of_their_number(tmp_path):
 
     (event,) = load_events(tmp_path)
     bounds, finding = event.finding.bounds, event.finding
-    assert (bounds.lower, bounds.estimate, bounds.upper) == (2, 4, 11)  # P(Bin(11, 1/2) <= 2) = 0.033, P(Bin(12, 1/2) <= 2) = 0.019
+    assert (bounds.lower, bounds.estimate, bounds.upper) == (2, 4, 11)
     assert (finding.place.group_id, finding.grade, finding.happened_at_ms) == ("g", Grade.PROBABLE, 500)
     assert finding.evidence["sink_read_to"] == [[0, 99]]
 
