@@ -124,7 +124,7 @@ def copy_metrics(
     for table in wanted:
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in duckdb_columns(table).items())
         connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
-    if not path.exists():
+    if not wanted or not path.exists():
         return
     with _attached(connection, path, deadline_s):
         for table in wanted:
