@@ -137,13 +137,7 @@ def _statements(fall: Fall, window: int, recent: Rebalance | None, *, is_reset: 
         f"The committed offset of {fall.key.group_id} fell from {fall.old:,} (read {utc(fall.before.observed_at_ms)}) "
         f"to {fall.new:,} (read {utc(fall.after.observed_at_ms)})."
     )
-    again = f"Records at the offsets {fall.new:,} to {fall.old - 1:,} are delivered again."
-    most = f"At most {window:,} offsets are delivered again; markers, aborted and compacted offsets hold no record."
-    found = [
-        Statement(Grade.PROVEN, fell),
-        Statement(Grade.PROBABLE, again, "the consumer did not seek forward past them before it read"),
-        Statement(Grade.POSSIBLE, most),
-    ]
+    found = [Statement(Grade.PROVEN, fell), *_consequences(fall, window)]
     if is_reset:
         text = "An operator set the offsets: the group had no members on both sides of the change."
         found.append(Statement(Grade.PROBABLE, text, "no consumer that assigns its partitions itself commits for it"))
@@ -151,3 +145,15 @@ def _statements(fall: Fall, window: int, recent: Rebalance | None, *, is_reset: 
         text = f"The rewind came with a rebalance: {recent.cause}."
         found.append(Statement(Grade.PROBABLE, text, "the rebalance seen just before is its cause"))
     return tuple(found)
+
+
+def _consequences(fall: Fall, window: int) -> tuple[Statement, ...]:
+    if window == 0:
+        text = f"Nothing is delivered again: the log starts at the old commit {fall.old:,} or above."
+        return (Statement(Grade.PROVEN, text),)
+    again = f"Records at the offsets {fall.old - window:,} to {fall.old - 1:,} are delivered again."
+    most = f"At most {window:,} offsets are delivered again; markers, aborted and compacted offsets hold no record."
+    return (
+        Statement(Grade.PROBABLE, again, "the consumer did not seek forward past them before it read"),
+        Statement(Grade.POSSIBLE, most),
+    )

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.thresholds import Thresholds
-from tests.guarantees.builders import NOBODY, finding, findings, member, seen
+from tests.guarantees.builders import NOBODY, PARTITION, at, finding, findings, member, seen
 
 REWIND = Kind.REWIND
 A, B = seen(0, high=900, committed=500), seen(5, high=900, committed=300)
@@ -59,7 +61,30 @@ def test_a_rewind_closes_as_recovered_when_a_commit_reaches_the_old_one():
 
 
 def test_a_rewind_closes_when_the_commit_is_gone():
-    assert "no commit" in finding(A, B, seen(10, high=900, no_commit=True), kind=REWIND).closed_reason
+    gone = finding(A, B, seen(10, high=900, no_commit=True), kind=REWIND)
+
+    assert gone.closed_reason == "the group has no commit here any more (expired or deleted)"
+    assert gone.last_seen_at_ms == at(10.01)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        seen(10, high=900, pending=True),
+        seen(10, high=900, committed=NOBODY),
+        seen(10, high=900),
+        seen(10, high=900, no_commit=True, members=NOBODY),
+        seen(10, high=900, no_commit=True, coordinator=2),
+        seen(10, high=900, committed=500, members=NOBODY),
+    ],
+    ids=["pending", "failed", "not asked", "group unknown", "new coordinator", "back, but group unknown"],
+)
+def test_an_answer_that_says_nothing_of_the_commit_leaves_the_rewind_as_it_is(later):
+    assert finding(A, B, later, kind=REWIND) == finding(A, B, kind=REWIND)
+
+
+def test_a_rewind_that_lasts_is_seen_in_every_round():
+    assert finding(A, B, seen(10, high=900, committed=310), kind=REWIND).last_seen_at_ms == at(10.01)
 
 
 def test_two_falls_in_a_row_are_two_findings():
@@ -104,17 +129,27 @@ def test_a_small_rewind_within_a_rebalance_is_information():
 
 
 def test_a_small_rewind_within_a_rebalance_that_does_not_recover_is_serious():
-    later = [seen(s, high=900, committed=499, members=[member("m1")]) for s in (60, 70)]
+    later = [seen(s, high=900, committed=499, members=[member("m1")]) for s in (65, 65.001)]
 
     assert [finding(*SMALL, *later[:n], kind=REWIND).severity for n in (1, 2)] == [1, 3]
 
 
-def test_a_large_rewind_within_a_rebalance_is_serious():
+@pytest.mark.parametrize(("fall", "severity"), [(500, 1), (501, 3)])
+def test_a_rewind_within_a_rebalance_by_more_than_one_poll_is_serious(fall, severity):
     rounds = (
-        seen(0, high=9000, committed=5001, members=[member("m1"), member("m2")]),
-        seen(5, high=9000, committed=4500, members=[member("m1")]),
+        seen(0, high=9000, committed=5000, members=[member("m1"), member("m2")]),
+        seen(5, high=9000, committed=5000 - fall, members=[member("m1")]),
     )
-    assert finding(*rounds, kind=REWIND).severity == 3
+    assert finding(*rounds, kind=REWIND).severity == severity
+
+
+@pytest.mark.parametrize(("second", "severity"), [(65, 1), (65.05, 3)])
+def test_a_rebalance_explains_a_small_rewind_for_a_minute(second, severity):
+    rounds = (
+        *(SMALL[0], seen(5, high=900, committed=500, members=[member("m1")])),
+        seen(second, high=900, committed=499, members=[member("m1")]),
+    )
+    assert finding(*rounds, kind=REWIND).severity == severity
 
 
 def test_a_static_member_that_came_back_explains_no_rewind():
@@ -127,6 +162,21 @@ def test_a_static_member_that_came_back_explains_no_rewind():
 
 def test_offsets_below_the_log_start_cannot_be_delivered_again():
     assert finding(A, seen(5, high=900, start=450, committed=300), kind=REWIND).bounds.upper == 50
+
+
+def test_a_rewind_below_the_log_start_delivers_nothing_again_and_says_so():
+    found = finding(A, seen(5, high=900, start=500, committed=300), kind=REWIND)
+
+    assert (found.bounds.lower, found.bounds.upper) == (0, 0)
+    assert found.statements[1].text.startswith("Nothing is delivered again")
+    assert finding(A, seen(5, high=900, start=499, committed=300), kind=REWIND).bounds.upper == 1
+
+
+def test_the_log_start_of_a_topic_with_another_id_bounds_nothing():
+    other = seen(5, high=900, start=450, committed=300)
+    answer = replace(other.partitions[PARTITION], topic_id="topic-id-2")
+
+    assert finding(A, replace(other, partitions={PARTITION: answer}), kind=REWIND).bounds.upper == 200
 
 
 def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation_that_the_end_did_not_show():
@@ -145,6 +195,19 @@ def test_a_commit_that_comes_back_to_the_end_of_a_cut_log_rereads_nothing():
     )
     assert not findings(*rounds, kind=REWIND)
     assert findings(*rounds[:2], seen(10, high=1110, epoch=1, committed=5), kind=REWIND)
+
+
+@pytest.mark.parametrize(("back_to", "is_found"), [(1100, False), (1099, True)])
+def test_a_commit_that_comes_back_in_the_round_that_shows_the_cut_is_measured_by_the_new_end(back_to, is_found):
+    rounds = (seen(0, high=1500, committed=1500), seen(5, high=1100, epoch=1, committed=back_to))
+
+    assert bool(findings(*rounds, kind=REWIND)) is is_found
+
+
+def test_a_commit_from_below_the_cut_that_falls_is_a_rewind():
+    rounds = (seen(0, high=1500, committed=1100), seen(5, high=1100, epoch=1, committed=1099))
+
+    assert findings(*rounds, kind=REWIND)
 
 
 def test_falls_below_the_threshold_are_not_reported():

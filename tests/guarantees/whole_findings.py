@@ -1,0 +1,138 @@
+"""One finding of each kind, whole: what a reader of the evidence panel gets, kept as text files beside this module.
+
+`python -m tests.guarantees.whole_findings` writes the files anew; the difference is for a person to read.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from guarantees.findings import Finding, Kind
+from tests.guarantees.builders import (
+    PARTITION,
+    T0,
+    complete,
+    finding,
+    member,
+    producer,
+    replica,
+    seen,
+    state,
+    steps,
+    transaction,
+)
+
+DIRECTORY = Path(__file__).parent / "whole_findings"
+TWO = (member("m1", PARTITION), member("m2"))
+
+
+def rewind() -> Finding:
+    before = seen(0, high=9000, committed=500, commit_epoch=3, members=TWO)
+    return finding(before, seen(5, high=9000, start=20, committed=10, commit_epoch=3), kind=Kind.REWIND)
+
+
+def rewind_by_an_operator() -> Finding:
+    rounds = [seen(s, high=900, committed=c, members=()) for s, c in ((0, 500), (5, 300))]
+    return finding(*rounds, kind=Kind.REWIND)
+
+
+def group_stopped() -> Finding:
+    return finding(
+        *[seen(s, high=200 + int(s), committed=100, members=()) for s in steps(0, 65)], kind=Kind.GROUP_STOPPED
+    )
+
+
+def group_stalled() -> Finding:
+    return finding(*[seen(s, high=200 + int(s), committed=100) for s in steps(0, 125)], kind=Kind.GROUP_STALLED)
+
+
+def expired_unread() -> Finding:
+    rounds = (seen(0, high=900, start=0, committed=100), seen(5, high=900, start=400, committed=100))
+    return finding(*rounds, kind=Kind.EXPIRED_UNREAD)
+
+
+def log_truncated() -> Finding:
+    rounds = (
+        seen(0, high=1500, committed=1400, isr=state([1]), replicas=(replica(1, 1520), replica(2, 1100))),
+        seen(5, high=1100, epoch=1, committed=1400, isr=state([2], leader=2, epoch=1, second=5)),
+    )
+    return finding(*rounds, kind=Kind.LOG_TRUNCATED)
+
+
+def committed_ahead() -> Finding:
+    return finding(*[seen(s, high=100, committed=150, members=()) for s in (0, 5)], kind=Kind.COMMITTED_AHEAD)
+
+
+def below_min_isr() -> Finding:
+    rounds = [seen(0, isr=state()), *[seen(s, isr=state([1], second=s)) for s in steps(5, 30)]]
+    return finding(*rounds, kind=Kind.BELOW_MIN_ISR)
+
+
+def stable_offset_frozen() -> Finding:
+    rounds = [
+        seen(
+            s,
+            high=300 + int(s),
+            stable=200,
+            committed=200,
+            producers=(producer(200),),
+            transactions=(transaction(PARTITION, timeout_s=60),),
+            coverage=(complete("transactions"),),
+        )
+        for s in steps(0, 55)
+    ]
+    return finding(*rounds, kind=Kind.STABLE_OFFSET_FROZEN)
+
+
+def possible_redelivery() -> Finding:
+    rounds = [seen(s, high=500 + int(s), committed=400, members=TWO) for s in steps(0, 20)]
+    return finding(
+        *rounds, seen(25, high=530, committed=400, members=[member("m2", PARTITION)]), kind=Kind.POSSIBLE_REDELIVERY
+    )
+
+
+WHOLE: Mapping[str, Callable[[], Finding]] = {
+    each.__name__: each
+    for each in (
+        rewind,
+        rewind_by_an_operator,
+        group_stopped,
+        group_stalled,
+        expired_unread,
+        log_truncated,
+        committed_ahead,
+        below_min_isr,
+        stable_offset_frozen,
+        possible_redelivery,
+    )
+}
+
+
+def written_out(found: Finding) -> str:
+    """Every field, one a line; times in seconds of the history."""
+    place, bounds = found.place, found.bounds
+    lines = [
+        f"{found.kind}, severity {found.severity}, {found.state}",
+        found.title,
+        f"place: {place.cluster_id} {place.topic} {place.topic_id} {place.partition} {place.group_id}",
+        f"anchor: {found.anchor}",
+        f"pipeline: {found.pipeline}",
+        f"closed because: {found.closed_reason}",
+        "bounds: none" if bounds is None else f"bounds: {bounds.lower} {bounds.estimate} {bounds.upper} {bounds.unit}",
+        f"happened at {_seconds(found.happened_at_ms)}, last seen at {_seconds(found.last_seen_at_ms)}",
+        *[f"{s.grade}: {s.text}" + (f" [if {s.assumption}]" if s.assumption else "") for s in found.statements],
+        *[f"{name} = {_value(name, value)}" for name, value in found.evidence.items()],
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _seconds(time_ms: int) -> str:
+    return f"{(time_ms - T0) / 1000:g} s"
+
+
+def _value(name: str, value: object) -> object:
+    return _seconds(value) if name.endswith("at_ms") and isinstance(value, int) else value
+
+
+if __name__ == "__main__":
+    for name, make in WHOLE.items():
+        (DIRECTORY / f"{name}.txt").write_text(written_out(make()))
