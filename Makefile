@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast lint clean
+.PHONY: help demo run test test-fast lint mutate clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,8 +23,11 @@ test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browse
 lint: $(VENV)/.development ## style, formatting and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
+mutate: $(VENV)/.development ## break the pure core on purpose and list what no test noticed: make mutate ONLY='guarantees.rules.rewind*'
+	$(BIN)/mutmut run $(if $(ONLY),'$(ONLY)') && $(BIN)/mutmut results
+
 clean: ## remove the virtual environment and everything the tests made
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis mutants
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
