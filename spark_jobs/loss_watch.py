@@ -29,6 +29,7 @@ from store.metrics import Transaction
 from store.reading import Window, read
 from store.rows import python_rows
 
+JUDGE_EVERY = 0.1  # of the settle delay: an id that waits for 10 minutes may wait for one more
 _OVERLAP_MS = 60_000  # a collector's segment may become visible that long after its rows were observed
 
 
@@ -42,6 +43,7 @@ class LossWatch:
         self.pipeline = pipeline
         self._data_dir = data_dir
         self._retention_ms = retention_ms
+        self._next_judgement_ms = 0
         self._commits_read_to_ms: int | None = None
         self._commits: dict[Part, list[CommitSample]] = {}
         self._sink: dict[int, SinkReading] = {}
@@ -58,12 +60,18 @@ class LossWatch:
         reads: Iterable[RangeRead],
         now_ms: int,
     ) -> LossRound:
-        """Judge what has become due; `coverage` includes this round's reads. Starts Spark only if something is due."""
+        """Judge what has become due, once in a tenth of the settle delay; what came late is noticed in every round.
+
+        `coverage` includes this round's reads. Starts Spark only if something is due.
+        """
         sources = self._covered(cluster, self.pipeline.source, coverage)
         sinks = self._covered(cluster, self.pipeline.sink or "", coverage)
         self._follow_sink(cluster, coverage)
-        self._follow_commits(cluster.cluster_id, sources, now_ms)
         late = late_arrivals(self._lost, _sampled(reads, sinks), now_ms)
+        if now_ms < self._next_judgement_ms:
+            return self._with_late(LossRound(), late)
+        self._next_judgement_ms = now_ms + round(1000 * self.pipeline.settle_s * JUDGE_EVERY)
+        self._follow_commits(cluster.cluster_id, sources, now_ms)
         steps = self._steps(cluster, sources, sinks, coverage)
         if any(step.is_due for step in steps.values()):
             found = self._judge(spark, steps, sources, sinks, coverage, now_ms)

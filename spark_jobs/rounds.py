@@ -7,6 +7,7 @@ ledger, duplicates, losses and the run in one transaction; then the findings, wh
 import logging
 import time
 from collections.abc import Container, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,8 +111,11 @@ class LiveRounds:
         rows = RoundRows()
         reads = self._read(looked, rows, now_ms)
         coverage = ledger.extended(self._coverage, rows.ledger)
-        rows.duplicates = self._duplicates(reads, now_ms)
-        found = self._judge_losses(looked, reads, coverage, rows, now_ms)
+        # Side by side: each is a few small queries, which leave one of two cores idle.
+        with ThreadPoolExecutor(1, thread_name_prefix="duplicates") as beside:
+            duplicates = beside.submit(self._duplicates, reads, now_ms)
+            found = self._judge_losses(looked, reads, coverage, rows, now_ms)
+            rows.duplicates = duplicates.result()
         if rows or self._is_worth_saying(looked, now_ms):
             self._commit(looked, reads, rows, found, now_ms)
         self._coverage = coverage
@@ -163,7 +167,7 @@ class LiveRounds:
         earlier = as_frame(self._spark, self._earlier_files(horizon_s, min(since_ms.values()), now_ms))
         found = duplicate_rows(
             earlier.where(within_horizon(since_ms)),
-            self._spark.createDataFrame(new_samples(sampled)),
+            new_samples(sampled),
             ranges=[read.range for read in sampled],
             rates={read.range.part.topic_id: read.request.rate for read in sampled},
         )

@@ -34,14 +34,19 @@ _COPY = (
 )
 
 
+def of_new_ids(earlier: DataFrame, new: DataFrame) -> DataFrame:
+    """The earlier copies of ids that are among the new ones."""
+    return earlier.join(new.select(*ID_KEYS), on=list(ID_KEYS), how="left_semi")
+
+
 def extra_copies(earlier: DataFrame, new: DataFrame) -> DataFrame:
     """Copies among `new` rows of id_samples of an id that has a first copy, in `earlier` or in `new`, with that copy.
 
     The first copy of an id is one read earlier; among those, and among new ones only, the one at the lowest offset,
     whatever its partition. Every other new copy is an extra one and counts on its own partition.
     """
-    of_new_ids = earlier.join(new.select(*ID_KEYS), on=list(ID_KEYS), how="left_semi")
-    copies = of_new_ids.withColumn("is_new", sf.lit(False)).unionByName(new.withColumn("is_new", sf.lit(True)))
+    read_earlier = of_new_ids(earlier, new).withColumn("is_new", sf.lit(False))
+    copies = read_earlier.unionByName(new.withColumn("is_new", sf.lit(True)))
     later = sf.collect_list(sf.when(sf.col("is_new"), sf.struct(*_COPY)))  # no more rows than one round has read
     is_another_copy = (sf.col("later_copy.partition") != sf.col("first_copy.partition")) | (
         sf.col("later_copy.offset") != sf.col("first_copy.offset")

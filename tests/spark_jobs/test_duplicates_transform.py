@@ -5,7 +5,10 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from spark_jobs.duplicates import duplicate_rows
+from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.transforms.duplicates import GROUP_KEYS, duplicate_groups, extra_copies
+from store.rows import arrow_table
 from tests.spark_jobs.sampled import frame, sample
 
 pytestmark = pytest.mark.spark
@@ -200,3 +203,21 @@ def test_random_histories_show_every_cause():
     found = sum((oracle(*random_history(random.Random(seed))) for seed in range(12)), Counter())
 
     assert {key[4] for key in found} == set(CAUSES)
+
+
+@pytest.mark.parametrize(("earlier", "new", "expected"), [
+    ([], [sample(1, 1), sample(2, 2)], []),
+    ([sample(3, 1)], [sample(1, 11), sample(2, 12)], []),
+    ([], [sample(1, 10), sample(1, 12)], [12]),
+    ([sample(1, 1)], [sample(1, 10), sample(2, 12)], [10]),
+    ([sample(1, 1, topic="bills")], [sample(1, 10)], []),
+], ids=["nothing earlier", "other ids", "twice in the round", "read earlier", "another topic"])  # fmt: skip
+def test_job_finds_duplicates_wherever_the_first_copy_was_read(spark, earlier, new, expected):
+    ranges = [OffsetRange(Part("c", "orders", "orders-id", 0), 1, 10, 20)]
+
+    rows = duplicate_rows(
+        frame(spark, earlier), arrow_table("id_samples", new), ranges=ranges, rates={"orders-id": 1.0}
+    )
+
+    assert [row["first_copy_offset"] for row in rows] == expected
+    assert all((row["first_offset"], row["lower"], row["upper"]) == (10, 1, 1) for row in rows)
