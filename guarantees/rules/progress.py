@@ -9,7 +9,7 @@ blocks is not to blame; and a distance that transaction markers alone can make i
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
-from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import GroupSight, Memory, Silence
 from guarantees.observations import PartitionOffsets, Round
@@ -51,8 +51,15 @@ def continued(finding: Finding, view: View) -> Finding:
         return seen
     if readable <= MARKER_SLACK:
         return replace(seen, closed_reason="nothing readable is left")
-    evidence = {**finding.evidence, "unread": readable, "members": view.members(found.key.group_id)}
-    return replace(seen, bounds=Bounds(readable, readable, readable, Unit.OFFSETS), evidence=evidence)
+    now = {"unread": readable, "members": view.members(found.key.group_id), "owner": _owner(view, found)}
+    evidence = {**finding.evidence, **now}
+    return replace(
+        seen,
+        title=_title(finding.kind, found.key, evidence),
+        statements=_statements(found.key, evidence),
+        bounds=Bounds(readable, readable, readable, Unit.OFFSETS),
+        evidence=evidence,
+    )
 
 
 def remember(
@@ -156,42 +163,51 @@ def _owner(view: View, found: Reading) -> str | None:
 
 def _finding(view: View, kind: Kind, found: Reading, silence: Silence) -> Finding:
     unread = known(found.readable)
-    members, owner = view.members(found.key.group_id), _owner(view, found)
-    where = f"{found.key.topic}-{found.key.partition}"
-    word = "stopped" if kind is Kind.GROUP_STOPPED else "stalled"
-    who = "no members" if not members else "no owner" if owner is None else f"owner {owner}"
-    observed_s = silence.observed_ms // 1000
+    evidence = {
+        "committed_offset": found.committed_offset,
+        "since_ms": silence.since_ms,
+        "observed_ms": silence.observed_ms,
+        "unread": unread,
+        "high_watermark_at_first": silence.high_watermark,
+        "members": view.members(found.key.group_id),
+        "owner": _owner(view, found),
+        "usual_silences_ms": list(view.now.customs.get(found.key, ())),
+    }
     return Finding(
         kind=kind,
         place=group_place(view.cluster_id, found.key, found.commit.topic_id),
         anchor=f"commit {found.committed_offset}",
         severity=2,
-        title=f"{found.key.group_id} {word} on {where}: {unread:,} offsets unread, {who}",
-        statements=(
-            Statement(
-                Grade.PROVEN,
-                f"{found.key.group_id} stands at commit {found.committed_offset:,} on {where} since "
-                f"{utc(silence.since_ms)} at the latest, {observed_s} s of it observed, with {unread:,} offsets unread "
-                "below the last stable offset.",
-            ),
-            Statement(
-                Grade.PROBABLE,
-                "The group does not process this partition.",
-                f"it commits what it has processed at least every {observed_s} s, and the unread offsets hold records "
-                "it can read, not markers, aborted or compacted data alone",
-            ),
-        ),
+        title=_title(kind, found.key, evidence),
+        statements=_statements(found.key, evidence),
         bounds=Bounds(unread, unread, unread, Unit.OFFSETS),
-        evidence={
-            "committed_offset": found.committed_offset,
-            "since_ms": silence.since_ms,
-            "observed_ms": silence.observed_ms,
-            "unread": unread,
-            "high_watermark_at_first": silence.high_watermark,
-            "members": members,
-            "owner": owner,
-            "usual_silences_ms": list(view.now.customs.get(found.key, ())),
-        },
+        evidence=evidence,
         happened_at_ms=silence.since_ms,
         last_seen_at_ms=found.commit.observed_at_ms,
+    )
+
+
+def _title(kind: Kind, key: GroupPartition, evidence: Evidence) -> str:
+    word = "stopped" if kind is Kind.GROUP_STOPPED else "stalled"
+    members, owner = evidence["members"], evidence["owner"]
+    who = "no members" if not members else "no owner" if owner is None else f"owner {owner}"
+    return f"{key.group_id} {word} on {key.topic}-{key.partition}: {number(evidence, 'unread'):,} offsets unread, {who}"
+
+
+def _statements(key: GroupPartition, evidence: Evidence) -> tuple[Statement, ...]:
+    """`observed_ms` is the silence that opened the finding: how long the group must not be wont to be silent."""
+    observed_s = number(evidence, "observed_ms") // 1000
+    return (
+        Statement(
+            Grade.PROVEN,
+            f"{key.group_id} stands at commit {number(evidence, 'committed_offset'):,} on {key.topic}-{key.partition} "
+            f"since {utc(number(evidence, 'since_ms'))} at the latest, with {number(evidence, 'unread'):,} offsets "
+            "unread below the last stable offset.",
+        ),
+        Statement(
+            Grade.PROBABLE,
+            "The group does not process this partition.",
+            f"it commits what it has processed at least every {observed_s} s, and the unread offsets hold records "
+            "it can read, not markers, aborted or compacted data alone",
+        ),
     )

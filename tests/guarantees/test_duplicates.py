@@ -6,8 +6,9 @@ from guarantees.audits import DuplicateCause, DuplicateExample, DuplicateGroup, 
 from guarantees.findings import Bounds, FindingState, Grade, Unit
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.rules.duplicates import duplicate_findings, in_words
+from tests.guarantees.builders import at
 
-FIRST, LAST = StoredCopy(0, 10, 7, 0, 3, 500), StoredCopy(0, 20, 8, 0, 0, 600)
+FIRST, LAST = StoredCopy(0, 10, 7, 0, 3, at(0.5)), StoredCopy(0, 20, 8, 0, 0, at(0.6))
 GROUP = DuplicateGroup(
     cluster_id="c",
     topic="invoices",
@@ -22,15 +23,15 @@ GROUP = DuplicateGroup(
     horizon_s=60.0,
     first_offset=20,
     last_offset=90,
-    first_observed_at_ms=1_000,
-    last_observed_at_ms=5_000,
+    first_observed_at_ms=at(1),
+    last_observed_at_ms=at(5),
     examples=(DuplicateExample("id-1", FIRST, LAST),),
 )
 WRITER = Pipeline("billing", "orders", "payments", "invoices", Guarantee.EXACTLY_ONCE)
 READER = Pipeline("archive", "invoices", "archiver", None, Guarantee.AT_LEAST_ONCE)
 
 
-def found(group=GROUP, pipelines=(), now_ms=5_000):
+def found(group=GROUP, pipelines=(), now_ms=GROUP.last_observed_at_ms):
     (finding,) = duplicate_findings([group], pipelines, now_ms)
     return finding
 
@@ -66,7 +67,7 @@ def test_copies_without_a_producer_id_are_told_apart_by_their_first_offset():
     assert found(replace(group, first_offset=5)).finding_id != found(group).finding_id
 
 
-@pytest.mark.parametrize(("now_ms", "state"), [(65_000, FindingState.OPEN), (65_001, FindingState.CLOSED)])
+@pytest.mark.parametrize(("now_ms", "state"), [(at(65), FindingState.OPEN), (at(65.001), FindingState.CLOSED)])
 def test_it_settles_when_no_copy_was_added_for_the_horizon(now_ms, state):
     assert found(now_ms=now_ms).state is state
 

@@ -2,7 +2,7 @@ import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.places import TopicPartition
-from tests.guarantees.builders import NOBODY, OWNER, finding, findings, member, seen, steps
+from tests.guarantees.builders import NOBODY, OWNER, at, finding, findings, member, seen, steps
 
 STOPPED, STALLED = Kind.GROUP_STOPPED, Kind.GROUP_STALLED
 
@@ -17,6 +17,7 @@ def liveness(*rounds):
 
 def test_a_group_without_members_has_stopped_after_a_minute_of_growing_lag():
     assert not liveness(*standing(60, members=()))
+    assert liveness(*standing(60, members=()), seen(60.001, high=300, committed=100, members=()))
     found = finding(*standing(65, members=()), kind=STOPPED)
 
     assert (found.severity, found.grade, found.anchor) == (2, Grade.PROVEN, "commit 100")
@@ -26,6 +27,7 @@ def test_a_group_without_members_has_stopped_after_a_minute_of_growing_lag():
 
 def test_a_group_with_members_has_stalled_after_two_minutes():
     assert not liveness(*standing(120))
+    assert liveness(*standing(120), seen(120.001, high=400, committed=100))
     found = finding(*standing(125), kind=STALLED)
 
     assert found.evidence["owner"] == "m1"
@@ -69,7 +71,13 @@ def test_a_gap_between_rounds_counts_for_nothing():
     rounds = [*standing(30, members=()), *standing(4000, first=4000, members=())]
 
     assert not liveness(*rounds)
+    assert not liveness(*rounds, *standing(4030, first=4005, members=()))
     assert liveness(*rounds, *standing(4035, first=4005, members=()))
+
+
+def test_rounds_thirty_seconds_apart_leave_no_gap_and_longer_ones_do():
+    assert liveness(*standing(90, every=30, members=()))
+    assert not liveness(*standing(310, every=31, members=()))
 
 
 def test_a_round_without_a_commit_does_not_start_the_count_anew():
@@ -87,7 +95,20 @@ def test_it_closes_when_the_commit_moves():
 def test_it_closes_when_nothing_readable_is_left():
     rounds = standing(125, high=lambda s: 200)
 
-    assert finding(*rounds, seen(130, high=200, stable=102, committed=100), kind=STALLED).closed_reason
+    closed = finding(*rounds, seen(130, high=200, stable=102, committed=100), kind=STALLED)
+
+    assert closed.closed_reason == "nothing readable is left"
+    assert finding(*rounds, seen(130, high=200, stable=103, committed=100), kind=STALLED).closed_reason is None
+
+
+def test_a_finding_that_lasts_says_what_is_unread_now():
+    found = finding(*standing(130), kind=STALLED)
+
+    assert found.bounds.lower == found.bounds.upper == found.evidence["unread"] == 230
+    assert "230 offsets unread" in found.title
+    assert "230 offsets unread" in found.statements[0].text
+    assert found.last_seen_at_ms == at(130.01)
+    assert "every 125 s" in found.statements[1].assumption
 
 
 def test_members_that_come_back_keep_the_one_finding_until_the_commit_moves():
@@ -108,6 +129,18 @@ def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom():
 
 def stood(committed, first, last):
     return [seen(s, high=3000 + s, committed=committed) for s in steps(first, last)]
+
+
+def test_a_silence_that_ends_with_all_read_is_a_custom_too():
+    """Silent for 100 s, then everything read at once, twice: 190 s of silence are within twice the custom."""
+    history = []
+    for start in (0, 100):
+        history += [seen(start + s, high=1000 + start + s, committed=1000 + start - 100) for s in steps(0, 95)]
+    history += [seen(200, high=1200, committed=1200)]
+    silent = [seen(s, high=1000 + s, committed=1200) for s in steps(205, 390)]
+
+    assert not liveness(*history, *silent)
+    assert liveness(*history, *silent, *[seen(s, high=1000 + s, committed=1200) for s in steps(395, 420)])
 
 
 def test_one_outage_does_not_make_the_rule_deaf():

@@ -4,12 +4,17 @@
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from guarantees.findings import Finding, Kind
+from guarantees.audits import DuplicateCause
+from guarantees.findings import Bounds, Finding, Kind, Unit
+from guarantees.rules.duplicates import duplicate_findings
+from guarantees.rules.losses import loss_episodes, loss_findings
 from tests.guarantees.builders import (
     PARTITION,
     T0,
+    at,
     complete,
     finding,
     member,
@@ -20,6 +25,8 @@ from tests.guarantees.builders import (
     steps,
     transaction,
 )
+from tests.guarantees.test_duplicates import GROUP, WRITER
+from tests.guarantees.test_losses import AUDIT, exact, lost
 
 DIRECTORY = Path(__file__).parent / "whole_findings"
 TWO = (member("m1", PARTITION), member("m2"))
@@ -90,6 +97,37 @@ def possible_redelivery() -> Finding:
     )
 
 
+def duplicate_write() -> Finding:
+    (found,) = duplicate_findings([GROUP], [WRITER], at(9))
+    return found
+
+
+def duplicate_write_that_is_estimated() -> Finding:
+    group = replace(
+        GROUP,
+        cause=DuplicateCause.NOT_IDEMPOTENT,
+        producer_id=None,
+        producer_epoch=None,
+        extra_copies=Bounds(1200, 1280, 1360, Unit.MESSAGE_IDS),
+        sampling_rate=1 / 16,
+    )
+    (found,) = duplicate_findings([group], [], at(9))
+    return found
+
+
+def lost_write() -> Finding:
+    ids = [lost(5, 20), lost(7, 21), lost(6, 22, late=True)]
+    (found,) = loss_findings(
+        loss_episodes(replace(AUDIT, sampling_rate=0.25), {3: ids}, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS))
+    )
+    return found
+
+
+def lost_write_of_one_to_one() -> Finding:
+    (found,) = loss_findings(loss_episodes(replace(AUDIT, is_one_to_one=True), {0: [lost(5, 20)]}, exact))
+    return found
+
+
 WHOLE: Mapping[str, Callable[[], Finding]] = {
     each.__name__: each
     for each in (
@@ -103,6 +141,10 @@ WHOLE: Mapping[str, Callable[[], Finding]] = {
         below_min_isr,
         stable_offset_frozen,
         possible_redelivery,
+        duplicate_write,
+        duplicate_write_that_is_estimated,
+        lost_write,
+        lost_write_of_one_to_one,
     )
 }
 
