@@ -8,7 +8,7 @@ from dashboard.memberships import member_name
 from guarantees.lag import NO_COMMIT, Lag, consumer_lag
 from guarantees.observations import CommittedOffset, PartitionOffsets
 from guarantees.unknown import Unknown
-from store.lag_minute import NOT_SAMPLED
+from store.lag import NOT_SAMPLED
 
 Row = Mapping[str, Any]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import duckdb
 
-from guarantees.lag import NO_COMMIT, PENDING_COMMIT
-from store.lag_minute import BEYOND_END, EARLIER_TOPIC, NOT_SAMPLED, READ_AFTER
+from guarantees.lag import NO_COMMIT
+from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
 
 Rows = list[dict[str, Any]]
@@ -65,11 +65,6 @@ def _moment(time_ms: int) -> datetime:
     return datetime.fromtimestamp(time_ms / 1000, UTC)
 
 
-def _text(constant: str) -> str:
-    """One of Tidemark's own sentences as an SQL literal."""
-    return "'" + constant.replace("'", "''") + "'"
-
-
 # Clusters that were heard, the newest identity of each name first; then the newest attempts, answered or not.
 CLUSTERS = Question(("rounds",), """
     SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS observed_at_ms,
@@ -85,26 +80,13 @@ COVERAGE = Question(("rounds",), """
     FROM rounds WHERE cluster_id = $cluster_id
     QUALIFY row_number() OVER (PARTITION BY signal ORDER BY tick DESC) = 1 ORDER BY signal""")  # fmt: skip
 
-# Lag and its gaps as guarantees.lag says them, for sums over many partitions; a test holds the two together.
-# DuckDB's greatest() skips a null and would invent a number.
-REASON = f"""
-    CASE WHEN c.is_pending THEN {_text(PENDING_COMMIT.reason)}
-         WHEN c.committed_offset IS NULL THEN coalesce(c.committed_offset_unknown, {_text(NO_COMMIT.reason)})
-         WHEN p.tick IS NULL THEN {_text(NOT_SAMPLED)}
-         WHEN c.topic_id <> p.topic_id THEN {_text(EARLIER_TOPIC)}
-         WHEN p.high_watermark IS NULL THEN coalesce(p.high_watermark_unknown, {_text(NOT_SAMPLED)})
-         WHEN c.committed_offset > p.high_watermark AND c.observed_at > p.observed_at THEN {_text(READ_AFTER)}
-         WHEN c.committed_offset > p.high_watermark THEN {_text(BEYOND_END)}
-         WHEN p.log_start_offset IS NULL THEN coalesce(p.log_start_offset_unknown, {_text(NOT_SAMPLED)}) END"""
 COMMITS_WITH_OFFSETS = f"""
     SELECT c.group_id, c.topic, c.topic_id, c.partition, c.tick, c.committed_offset, c.committed_offset_unknown,
            c.is_pending, p.log_start_offset, p.log_start_offset_unknown, p.last_stable_offset,
            p.last_stable_offset_unknown, p.high_watermark, p.high_watermark_unknown, p.topic_id AS log_topic_id,
            epoch_ms(c.observed_at) AS committed_at_ms, epoch_ms(p.observed_at) AS observed_at_ms,
-           epoch_ms(p.log_start_observed_at) AS log_start_observed_at_ms, {REASON} AS reason,
-           CASE WHEN {REASON} IS NULL
-                THEN greatest(0, p.high_watermark - greatest(c.committed_offset, p.log_start_offset)) END AS lag
-    FROM committed_offsets c LEFT JOIN partition_offsets p USING (cluster_id, tick, topic, partition)
+           epoch_ms(p.log_start_observed_at) AS log_start_observed_at_ms, {REASON} AS reason, {LAG} AS lag
+    FROM {JOIN}
     WHERE cluster_id = $cluster_id"""
 NEWEST = f"""{COMMITS_WITH_OFFSETS}
       AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id)"""
@@ -113,9 +95,9 @@ OFFSETS = ("committed_offsets", "partition_offsets")
 # Each group and topic now: known lag, and how many partitions are unknown and why.
 GROUP_LAG = Question(OFFSETS, f"""
     SELECT group_id, topic, count(*) AS partitions, sum(lag)::BIGINT AS lag,
-           count(*) FILTER (reason = {_text(NO_COMMIT.reason)}) AS without_commit,
-           count(*) FILTER (reason <> {_text(NO_COMMIT.reason)}) AS unknown,
-           min(reason) FILTER (reason <> {_text(NO_COMMIT.reason)}) AS unknown_reason,
+           count(*) FILTER (reason = {literal(NO_COMMIT.reason)}) AS without_commit,
+           count(*) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown,
+           min(reason) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown_reason,
            bool_or(is_pending) AS has_pending
     FROM ({NEWEST}) GROUP BY group_id, topic ORDER BY lag DESC NULLS LAST, group_id, topic""")  # fmt: skip
 # Each partition of a group now, with every offset and the reason of every gap.
@@ -125,12 +107,12 @@ PARTITION_LAG = Question(OFFSETS, f"""
 # Lag as highest and last value of a moment. A partition without a commit has no lag, neither known nor unknown.
 RAW = f"""
     SELECT group_id, topic, partition, committed_at_ms AS at_ms, lag AS highest, lag AS last, reason AS unknown_reason
-    FROM ({COMMITS_WITH_OFFSETS}) WHERE reason IS DISTINCT FROM {_text(NO_COMMIT.reason)}"""
+    FROM ({COMMITS_WITH_OFFSETS}) WHERE reason IS DISTINCT FROM {literal(NO_COMMIT.reason)}"""
 ROLLED_UP = f"""
     SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest, lag_last AS last,
-           CASE WHEN unknown > 0 THEN nullif(unknown_reason, {_text(NO_COMMIT.reason)}) END AS unknown_reason
+           CASE WHEN unknown > 0 THEN nullif(unknown_reason, {literal(NO_COMMIT.reason)}) END AS unknown_reason
     FROM lag_minute WHERE cluster_id = $cluster_id
-      AND NOT (lag_last IS NULL AND unknown_reason IS NOT DISTINCT FROM {_text(NO_COMMIT.reason)})"""
+      AND NOT (lag_last IS NULL AND unknown_reason IS NOT DISTINCT FROM {literal(NO_COMMIT.reason)})"""
 CELLS = """
     SELECT topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS lag,
            arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason

@@ -7,9 +7,9 @@ hour once it is over, and that again whenever a late sample lands in it. So maki
 from dataclasses import dataclass
 from pathlib import Path
 
-from guarantees.lag import NO_COMMIT, PENDING_COMMIT
 from store.contracts import TABLES
 from store.folders import Listing, hour_folders, list_folder
+from store.lag import JOIN, LAG, REASON
 from store.merging import GRACE_MS, ROLE, unlink_covered
 from store.publish import publish
 from store.reading import Window, connect
@@ -25,28 +25,8 @@ SETTLE_MS = 30_000
 # Commits are read before end offsets, so the partner of an hour's last commit may lie in the next hour.
 ROUND_SLACK_MS = 120_000
 
-NOT_SAMPLED = "the offsets of the partition were not sampled in this round"
-EARLIER_TOPIC = "the commit belongs to an earlier topic of this name"
-READ_AFTER = "the commit was read after the high watermark"
-BEYOND_END = "committed beyond the end of the log"
-
-# The order and the meaning of guarantees.lag.consumer_lag; a test holds them together.
-_LAG = f"""
-    SELECT c.*, p.high_watermark - greatest(c.committed_offset, p.log_start_offset) AS distance, CASE
-        WHEN c.is_pending THEN '{PENDING_COMMIT.reason}'
-        WHEN c.committed_offset IS NULL THEN coalesce(c.committed_offset_unknown, '{NO_COMMIT.reason}')
-        WHEN p.tick IS NULL THEN '{NOT_SAMPLED}'
-        WHEN c.topic_id <> p.topic_id THEN '{EARLIER_TOPIC}'
-        WHEN p.high_watermark IS NULL THEN coalesce(p.high_watermark_unknown, '{NOT_SAMPLED}')
-        WHEN c.committed_offset > p.high_watermark AND c.observed_at > p.observed_at THEN '{READ_AFTER}'
-        WHEN c.committed_offset > p.high_watermark THEN '{BEYOND_END}'
-        WHEN p.log_start_offset IS NULL THEN coalesce(p.log_start_offset_unknown, '{NOT_SAMPLED}')
-    END AS reason
-    FROM committed_offsets c LEFT JOIN partition_offsets p
-        ON c.cluster_id = p.cluster_id AND c.tick = p.tick AND c.topic = p.topic AND c.partition = p.partition
-"""
 _BY_MINUTE = f"""
-    WITH lags AS (SELECT *, CASE WHEN reason IS NULL THEN greatest(0, distance) END AS lag FROM ({_LAG}))
+    WITH lags AS (SELECT c.*, {REASON} AS reason, {LAG} AS lag FROM {JOIN})
     SELECT
         cluster_id, group_id, topic, topic_id, partition,
         make_timestamptz(epoch_ms(observed_at) // {MINUTE_MS} * {MINUTE_MS * 1000}) AS observed_at,
