@@ -15,6 +15,7 @@ from guarantees.observations import (
     Round,
 )
 from guarantees.places import GroupPartition, TopicPartition
+from guarantees.topic_settings import MIN_INSYNC_REPLICAS
 from guarantees.unknown import Unknown
 from tests.guarantees.builders import CLUSTER, GROUP, TOPIC, TOPIC_ID, at, complete
 
@@ -165,7 +166,7 @@ class Cluster:
             states=states,
             groups={GROUP: self._group()},
             producers={p: self._producers(log) for p, log in self._all()},
-            min_insync_replicas={TOPIC: 2},
+            topic_settings={TOPIC: {MIN_INSYNC_REPLICAS: "2"}},
             coverage=(complete("transactions"), complete("partition_states")),
         )
         self.failing, self.pending, self.tick = set(), False, self.tick + 1
