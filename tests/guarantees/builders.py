@@ -114,8 +114,21 @@ def complete(signal: Signal, asked: int = 1) -> Coverage:
     return Coverage(signal, asked, asked, 0, 0, None, T0, T0)
 
 
-def replica(broker: int, end: int) -> ReplicaOffset:
-    return ReplicaOffset(TOPIC_ID, broker, end, 0, T0)
+def replica(broker: int, end: int, *, epoch: int = 0) -> ReplicaOffset:
+    return ReplicaOffset(TOPIC_ID, broker, end, epoch, T0)
+
+
+def epoch_end(
+    asked: int,
+    answered: int | Unknown,
+    end: int | Unknown,
+    *,
+    current: int,
+    broker: int = 1,
+    second: float = 0,
+    topic_id: str | None = TOPIC_ID,
+) -> EpochEnd:
+    return EpochEnd(topic_id, asked, answered, end, current, broker, at(second + 0.03))
 
 
 def seen(
