@@ -1,10 +1,17 @@
 """Topic configurations, asked in every Nth round: they change rarely and cost a request per hundred topics."""
 
+import json
 from collections.abc import Mapping
 
+from collectors.intervals import Interval, Key, Seen
+from guarantees.topic_settings import TopicSettings
 from guarantees.unknown import Unknown
-from kafka_reader.configurations import MIN_INSYNC_REPLICAS, Configurations
+from kafka_reader.configurations import Configurations
 from kafka_reader.errors import is_not_permitted
+from kafka_reader.metadata import Topology
+
+TABLE = "topic_configuration"
+DETAILS = ()
 
 EVERY_ROUNDS = 12
 
@@ -28,10 +35,30 @@ def renewed(before: Settings, now: Settings) -> dict[str, Mapping[str, str] | Un
     }
 
 
-def min_insync_replicas(settings: Settings) -> dict[str, int]:
-    """Of the topics whose setting is known."""
+def known(settings: Settings) -> dict[str, TopicSettings]:
+    """Of the topics whose settings could be read."""
+    return {topic: its for topic, its in settings.items() if not isinstance(its, Unknown)}
+
+
+def seen(topology: Topology, settings: Mapping[str, TopicSettings], at_ms: int) -> dict[Key, Seen]:
+    """Settings hold until they are read again."""
     return {
-        topic: int(known[MIN_INSYNC_REPLICAS])
-        for topic, known in settings.items()
-        if not isinstance(known, Unknown) and MIN_INSYNC_REPLICAS in known
+        (topology.topic_ids[topic],): Seen(
+            value={"topic": topic, "configuration": json.dumps(its, sort_keys=True)}, at_ms=at_ms
+        )
+        for topic, its in settings.items()
+        if topic in topology.topic_ids
     }
+
+
+def gone(topology: Topology, interval: Interval) -> str | None:
+    """The topic ended where the cluster's list of topics says so; a topic with an error says nothing."""
+    topic = str(interval.value["topic"])
+    if topic in topology.failed or topology.topic_ids.get(topic) == interval.key[0]:
+        return None
+    return "the topic was made anew" if topic in topology.topic_ids else "the topic is no longer listed"
+
+
+def stored(interval: Interval) -> tuple[str, TopicSettings]:
+    """The inverse of `seen`."""
+    return str(interval.value["topic"]), json.loads(str(interval.value["configuration"]))

@@ -10,6 +10,7 @@ from collectors.kept_intervals import UNKNOWN_GROUPS
 from guarantees.observations import (
     CommittedOffset,
     Coverage,
+    EpochEnd,
     GroupState,
     Member,
     OpenProducer,
@@ -88,6 +89,23 @@ def replicas(rows: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, tuple[Re
             )
         )
     return {partition: tuple(replicas) for partition, replicas in found.items()}
+
+
+def epoch_ends(rows: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, tuple[EpochEnd, ...]]:
+    found: dict[TopicPartition, list[EpochEnd]] = {}
+    for row in rows:
+        found.setdefault(partition(row), []).append(
+            EpochEnd(
+                topic_id=row["topic_id"],
+                asked_epoch=row["asked_epoch"],
+                answered_epoch=_known(row, "answered_epoch"),
+                end_offset=_known(row, "end_offset"),
+                current_leader_epoch=row["current_leader_epoch"],
+                broker=row["broker"],
+                observed_at_ms=row["observed_at"],
+            )
+        )
+    return {partition: tuple(ends) for partition, ends in found.items()}
 
 
 def partition_state(each: Interval, ended_at_ms: int) -> PartitionState:

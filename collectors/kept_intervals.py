@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from collectors import groups, open_producers, open_transactions, partition_state
+from collectors import configurations, groups, open_producers, open_transactions, partition_state
 from collectors.group_list import GroupList
 from collectors.intervals import Interval, Key, Running, Seen, advance, rows
 from collectors.rows import Row
@@ -39,8 +39,14 @@ KEPT: Mapping[str, Kept] = {
     partition_state.TABLE: Kept(
         partition_state.TABLE,
         partition_state.DETAILS,
-        lambda facts: partition_state.seen(facts.round.states, facts.round.min_insync_replicas),
+        lambda facts: partition_state.seen(facts.round.states, facts.round.topic_settings),
         lambda facts, interval: partition_state.gone(facts.topology, interval),
+    ),
+    configurations.TABLE: Kept(
+        configurations.TABLE,
+        configurations.DETAILS,
+        lambda facts: configurations.seen(facts.topology, facts.round.topic_settings, facts.round.ended_at_ms),
+        lambda facts, interval: configurations.gone(facts.topology, interval),
     ),
     groups.STATE_TABLE: Kept(
         groups.STATE_TABLE,

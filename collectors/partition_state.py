@@ -6,6 +6,7 @@ from dataclasses import replace
 from collectors.intervals import Interval, Key, Seen
 from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
+from guarantees.topic_settings import TopicSettings, min_insync_replicas
 from kafka_reader.connection import Connections
 from kafka_reader.metadata import Topology
 from kafka_reader.topic_partitions import EligibleLeaders, fetch_eligible_leaders
@@ -51,8 +52,9 @@ def with_eligible_leaders(
     }
 
 
-def seen(states: Mapping[TopicPartition, PartitionState], min_insync_replicas: Mapping[str, int]) -> dict[Key, Seen]:
+def seen(states: Mapping[TopicPartition, PartitionState], settings: Mapping[str, TopicSettings]) -> dict[Key, Seen]:
     """Every partition as it stands."""
+    minimum = {topic: min_insync_replicas(its) for topic, its in settings.items()}
     return {
         (state.topic_id, partition.partition): Seen(
             value={
@@ -64,7 +66,7 @@ def seen(states: Mapping[TopicPartition, PartitionState], min_insync_replicas: M
                 "eligible_leader_replicas": _listed(state.eligible_leader_replicas),
                 "last_known_eligible_leader_replicas": _listed(state.last_known_eligible_leader_replicas),
                 "offline_replicas": list(state.offline_replicas),
-                "min_insync_replicas": min_insync_replicas.get(partition.topic),
+                "min_insync_replicas": minimum.get(partition.topic),
             },
             at_ms=state.observed_at_ms,
         )

@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from collectors import (
     committed_offsets,
+    configurations,
     end_offsets,
+    epoch_ends,
     from_rows,
     groups,
     open_producers,
@@ -14,6 +16,7 @@ from collectors import (
     replica_offsets,
     rounds,
 )
+from collectors.epoch_ends import EpochsKnown
 from collectors.kept_intervals import UNKNOWN_GROUPS
 from collectors.rows import Row
 from collectors.stored import Stored
@@ -32,15 +35,18 @@ def remembered(kept: Stored) -> Remembered:
     """What the next round has to know of the last ones."""
     settled: dict[str, GroupState] = {}
     reads: dict[str, frozenset[TopicPartition]] = {}
+    epochs = EpochsKnown()
     for observed in replayed_rounds(kept):
         settled = rebalances.settled_states(settled, groups.known(observed.groups))
         reads |= partitions_with_commits(observed)
+        epochs = epoch_ends.known_after(epochs, observed)
     running = kept.running
     listed = [*running[UNKNOWN_GROUPS].values(), *running[groups.STATE_TABLE].values()]
     return Remembered(
         groups={str(each.key[0]): from_rows.listed_group(each) for each in listed},
         reads=reads,
         settled=settled,
+        epochs=epochs,
         intervals=running,
     )
 
@@ -83,10 +89,7 @@ def stored_round(
         groups=from_rows.group_states(held, ended_at_ms),
         transactions=tuple(from_rows.transaction(each, ended_at_ms) for each in held[open_transactions.TABLE]),
         producers=from_rows.producers(held[open_producers.TABLE], ended_at_ms),
-        min_insync_replicas={
-            str(each.value["topic"]): from_rows.whole(each.value["min_insync_replicas"])
-            for each in states
-            if each.value["min_insync_replicas"] is not None
-        },
+        epoch_ends=from_rows.epoch_ends(rows[epoch_ends.TABLE]),
+        topic_settings=dict(configurations.stored(each) for each in held[configurations.TABLE]),
         coverage=coverage,
     )

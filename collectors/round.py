@@ -11,6 +11,7 @@ from collectors import (
     committed_offsets,
     configurations,
     end_offsets,
+    epoch_ends,
     groups,
     kept_intervals,
     open_transactions,
@@ -102,7 +103,8 @@ def as_round(
         groups=answers.group_states,
         transactions=open_transactions.observations(answers.transactions),
         producers=answers.producers,
-        min_insync_replicas=configurations.min_insync_replicas(answers.topic_settings),
+        epoch_ends=epoch_ends.observations(topology, answers.epoch_ends),
+        topic_settings=configurations.known(answers.topic_settings),
         coverage=coverage,
     )
 
@@ -116,6 +118,7 @@ def _rows(
         rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
         end_offsets.TABLE: end_offsets.rows(cluster_id, tick, observed.partitions, answers.ends),
         replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
+        epoch_ends.TABLE: epoch_ends.rows(cluster_id, tick, topology, answers.epoch_ends),
         committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, observed.commits, answers.commits),
         rebalances.TABLE: rebalances.rows(cluster_id, tick, changed),
     }
@@ -128,6 +131,7 @@ def _remembered(before: Remembered, answers: Answers, observed: Round, intervals
         reads=committed_offsets.partitions_read(before.reads, answers.commits, _assigned(states)),
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
+        epochs=epoch_ends.known_after(before.epochs, observed),
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

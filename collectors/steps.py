@@ -7,6 +7,7 @@ from collectors import (
     committed_offsets,
     configurations,
     end_offsets,
+    epoch_ends,
     group_list,
     groups,
     log_start,
@@ -39,6 +40,7 @@ class Answers:
     ends: end_offsets.EndOffsets
     partitions: Mapping[TopicPartition, PartitionOffsets]
     replicas: replica_offsets.Listed
+    epoch_ends: epoch_ends.Found
     states: Mapping[TopicPartition, PartitionState]
     group_states: Mapping[str, GroupState | Unknown]
     producers: open_producers.Producers
@@ -60,6 +62,7 @@ def ask_everything(step: "Steps") -> Answers:
         ends=ends,
         partitions=partitions,
         replicas=step.replica_offsets(),
+        epoch_ends=step.epoch_ends(partitions, commits),
         producers=step.open_producers(partitions),
         transactions=step.open_transactions(),
         states=step.partition_states(),
@@ -137,6 +140,19 @@ class Steps:
             lambda: replica_offsets.collect(self._connections, self.topology, self.partitions),
             otherwise={},
             values=replica_offsets.values,
+        )
+
+    def epoch_ends(
+        self, partitions: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[str, FetchedCommits]
+    ) -> epoch_ends.Found:
+        """Of the leaders that have just answered in their epoch: one that has not may still be recovering."""
+        questions = epoch_ends.questions(self._remembered.epochs, partitions, commits)
+        nothing: epoch_ends.Found = {}
+        return self._run(
+            Signal.EPOCH_ENDS,
+            lambda: epoch_ends.collect(self._connections, questions),
+            otherwise=nothing,
+            values=lambda found: (end.end_offset for end in found.values()),
         )
 
     def partition_states(self) -> Mapping[TopicPartition, PartitionState]:

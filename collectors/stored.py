@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from collectors import committed_offsets, end_offsets, replica_offsets, rounds
+from collectors import committed_offsets, end_offsets, epoch_ends, replica_offsets, rounds
 from collectors.intervals import Interval, Running, interval
 from collectors.kept_intervals import KEPT, UNKNOWN_GROUPS
 from collectors.rows import Row
@@ -17,7 +17,7 @@ from store.rows import python_rows
 # How far back the rules' memory reaches.
 REPLAYED_MS = 15 * 60_000
 
-SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE)
+SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE, epoch_ends.TABLE)
 
 
 @dataclass(frozen=True, slots=True)

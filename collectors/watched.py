@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 
 from collectors.configurations import Settings as TopicSettings
+from collectors.epoch_ends import EpochsKnown
 from collectors.intervals import Running
 from guarantees.observations import GroupState
 from guarantees.places import TopicPartition
@@ -28,6 +29,7 @@ class Remembered:
     reads: Mapping[str, frozenset[TopicPartition]] = field(default_factory=dict)
     settled: Mapping[str, GroupState] = field(default_factory=dict)
     topic_settings: TopicSettings = field(default_factory=dict)
+    epochs: EpochsKnown = field(default_factory=EpochsKnown)
     intervals: Mapping[str, Running] = field(default_factory=dict)
     rounds_done: int = 0
 

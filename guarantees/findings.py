@@ -16,7 +16,11 @@ class Kind(StrEnum):
     GROUP_STOPPED = "group_stopped"  # C5: work is left and commits ceased
     GROUP_STALLED = "group_stalled"  # C5: commits repeat without moving
     EXPIRED_UNREAD = "expired_unread"  # L1: retention overtook a commit
-    LOG_TRUNCATED = "log_truncated"  # L3: the end of the log fell
+    LOG_TRUNCATED = "log_truncated"  # L3: the end of the log fell, or of an old epoch
+    TAIL_TRUNCATED = "tail_truncated"  # L5: what only the old leader had is gone
+    UNCLEAN_ELECTION = "unclean_election"  # L3, L7: who leads was not in sync
+    COMMIT_IN_TRUNCATED_LOG = "commit_in_truncated_log"  # L3: a commit beyond the end of the epoch it names
+    WRONG_COMMIT_EPOCH = "wrong_commit_epoch"  # L3, not a loss: commits name an epoch that was over before
     COMMITTED_AHEAD = "committed_ahead"  # L8, L3, X2: a commit beyond the end of the log
     BELOW_MIN_ISR = "below_min_isr"  # L6
     STABLE_OFFSET_FROZEN = "stable_offset_frozen"  # T1, T2: an open transaction holds the last stable offset

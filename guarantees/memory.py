@@ -4,7 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from guarantees.findings import Finding
-from guarantees.observations import CommittedOffset, GroupState, PartitionOffsets, PartitionState, ReplicaOffset
+from guarantees.observations import (
+    CommittedOffset,
+    EpochEnd,
+    GroupState,
+    PartitionOffsets,
+    PartitionState,
+    ReplicaOffset,
+)
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.rebalances import Rebalance
 
@@ -64,11 +71,31 @@ class BelowMinIsr:
 
 
 @dataclass(frozen=True, slots=True)
+class EpochSight:
+    """A former leader epoch as it was seen: high watermarks of its first and last sample, the leader's last log end.
+
+    A leader names its high watermark only once it has reached the start of its epoch (ListOffsets v5+ answers
+    OFFSET_NOT_AVAILABLE before), so what was written between the first sample and the last is of this epoch.
+    """
+
+    topic_id: str | None
+    leader_epoch: int
+    leader: int | None
+    first_high_watermark: int
+    last_high_watermark: int
+    log_end_offset: int | None
+    last_observed_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A plain value: `observe` takes one and gives the next. Mappings are never changed in place.
 
     `former_states` are the last states before the newest change of leader epoch, where one was seen; `customs` the
-    lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit.
+    lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit. `epochs_begun` are
+    the first offsets seen in each current leader epoch, `former_epochs` the epochs before it, the oldest first;
+    `epoch_ends` the last two answers per asked epoch; `past_epoch_ends` commits seen to move on past the end of the
+    epoch they name.
     """
 
     commits: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
@@ -82,6 +109,10 @@ class Memory:
     holds: Mapping[TopicPartition, Hold] = field(default_factory=dict)
     below_min_isr: Mapping[TopicPartition, BelowMinIsr] = field(default_factory=dict)
     ahead: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
+    epochs_begun: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
+    former_epochs: Mapping[TopicPartition, tuple[EpochSight, ...]] = field(default_factory=dict)
+    epoch_ends: Mapping[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]] = field(default_factory=dict)
+    past_epoch_ends: Mapping[GroupPartition, EpochEnd] = field(default_factory=dict)
     open: Mapping[str, Finding] = field(default_factory=dict)
 
     @staticmethod

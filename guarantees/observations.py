@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from guarantees.places import GroupPartition, TopicPartition
+from guarantees.topic_settings import TopicSettings
 from guarantees.unknown import Unknown
 
 
@@ -35,6 +36,24 @@ class ReplicaOffset:
     broker: int
     log_end_offset: int | Unknown
     leader_epoch: int | Unknown
+    observed_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class EpochEnd:
+    """Where a leader epoch ends in the log of the leader of `current_leader_epoch` (OffsetForLeaderEpoch).
+
+    `answered_epoch` is the largest epoch of that log not above the asked one: a lower one says that the asked epoch has
+    no record there. Both are Unknown where the log knows no such epoch. An epoch that has aged out ends at the log
+    start.
+    """
+
+    topic_id: str | None
+    asked_epoch: int
+    answered_epoch: int | Unknown
+    end_offset: int | Unknown
+    current_leader_epoch: int
+    broker: int | None
     observed_at_ms: int
 
 
@@ -133,6 +152,7 @@ class Signal(StrEnum):
     END_OFFSETS = "end_offsets"
     PARTITION_STATES = "partition_states"
     REPLICA_OFFSETS = "replica_offsets"
+    EPOCH_ENDS = "epoch_ends"
     GROUPS = "groups"
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
@@ -172,5 +192,6 @@ class Round:
     groups: Mapping[str, GroupState | Unknown] = field(default_factory=dict)
     transactions: tuple[Transaction, ...] = ()
     producers: Mapping[TopicPartition, tuple[OpenProducer, ...] | Unknown] = field(default_factory=dict)
-    min_insync_replicas: Mapping[str, int] = field(default_factory=dict)
+    epoch_ends: Mapping[TopicPartition, tuple[EpochEnd, ...]] = field(default_factory=dict)
+    topic_settings: Mapping[str, TopicSettings] = field(default_factory=dict)
     coverage: tuple[Coverage, ...] = ()

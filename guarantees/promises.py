@@ -47,6 +47,20 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
     },
+    # Only records that acks 0 or 1 acknowledged were promised, and nobody outside sees the producers' acks.
+    Kind.TAIL_TRUNCATED: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    # The loss itself, if there is one, is a finding of its own.
+    Kind.UNCLEAN_ELECTION: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    Kind.COMMIT_IN_TRUNCATED_LOG: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
     Kind.EXPIRED_UNREAD: {
         Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,

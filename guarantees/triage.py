@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from guarantees.epochs import is_beyond
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Memory
-from guarantees.observations import CommittedOffset, GroupState, PartitionOffsets, Round
+from guarantees.observations import CommittedOffset, EpochEnd, GroupState, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
 
@@ -41,6 +42,9 @@ class Fall:
     new: int
 
 
+Lists = tuple[list[Reading], list[Reading], list[Reading], list[Reading]]
+
+
 @dataclass(frozen=True, slots=True)
 class Triage:
     """One pass over the commits: the few a rule has to look at. `commits` is what to remember."""
@@ -50,6 +54,7 @@ class Triage:
     behind: Sequence[Reading]
     ahead: Sequence[Reading]
     overtaken: Sequence[Reading]
+    beyond_epoch: Sequence[Reading]
 
 
 def known_reading(
@@ -68,6 +73,7 @@ def triage(
     observed: Round,
     offsets: Mapping[TopicPartition, PartitionOffsets],
     distrusted: Set[str],
+    epoch_ends: Mapping[TopicPartition, Mapping[int, Sequence[EpochEnd]]],
 ) -> Triage:
     """One pass over the commits. A failed or pending answer changes nothing; "no commit" ends what was known.
 
@@ -75,7 +81,7 @@ def triage(
     """
     commits = dict(before.commits)
     fallen: list[Fall] = []
-    lists: tuple[list[Reading], list[Reading], list[Reading]] = ([], [], [])
+    lists: Lists = ([], [], [], [])
     share = {g for g, state in observed.groups.items() if isinstance(state, GroupState) and state.group_type == "share"}
     for key, commit in observed.commits.items():
         value = commit.committed_offset
@@ -94,7 +100,7 @@ def triage(
         commits[key] = commit
         answer = offsets.get(TopicPartition(key.topic, key.partition))
         if answer is not None and answer.topic_id == commit.topic_id and is_trusted:
-            _sort_in(key, commit, value, answer, lists)
+            _sort_in(Reading(key, commit, value, answer), answer, epoch_ends, lists)
     return Triage(commits, fallen, *lists)
 
 
@@ -106,19 +112,31 @@ def _fall(key: GroupPartition, known: CommittedOffset | None, commit: CommittedO
 
 
 def _sort_in(
-    key: GroupPartition,
-    commit: CommittedOffset,
-    value: int,
+    reading: Reading,
     answer: PartitionOffsets,
-    lists: tuple[list[Reading], list[Reading], list[Reading]],
+    epoch_ends: Mapping[TopicPartition, Mapping[int, Sequence[EpochEnd]]],
+    lists: Lists,
 ) -> None:
-    """Behind, ahead of the end, or overtaken by the log start, each only where the order of reading proves it."""
-    behind, ahead, overtaken = lists
+    """Behind, ahead of the end, or overtaken by the log start, each only where the order of reading proves it; or past
+    the end of the leader epoch the commit names.
+    """
+    behind, ahead, overtaken, beyond_epoch = lists
+    _, commit, value, _ = reading
     start, stable, high = answer.log_start_offset, answer.last_stable_offset, answer.high_watermark
     if isinstance(start, int):
         if isinstance(stable, int) and stable - max(value, start) > MARKER_SLACK:
-            behind.append(Reading(key, commit, value, answer))
+            behind.append(reading)
         if start > value and answer.log_start_observed_at_ms <= commit.observed_at_ms:
-            overtaken.append(Reading(key, commit, value, answer))
+            overtaken.append(reading)
     if isinstance(high, int) and value > high and commit.observed_at_ms <= answer.observed_at_ms:
-        ahead.append(Reading(key, commit, value, answer))
+        ahead.append(reading)
+    if epoch_ends and _is_beyond_epoch(commit, value, epoch_ends.get(reading.key.topic_partition)):
+        beyond_epoch.append(reading)
+
+
+def _is_beyond_epoch(commit: CommittedOffset, value: int, ends: Mapping[int, Sequence[EpochEnd]] | None) -> bool:
+    """The commit lies past the end of the leader epoch it names, as last answered."""
+    answers = None if ends is None or commit.committed_leader_epoch is None else ends.get(commit.committed_leader_epoch)
+    if not answers or answers[-1].topic_id != commit.topic_id:
+        return False
+    return is_beyond(value, answers[-1]) is True

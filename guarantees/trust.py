@@ -19,7 +19,7 @@ def trusted_offsets(before: Memory, observed: Round) -> dict[TopicPartition, Par
         for partition, answer in observed.partitions.items()
         if not isinstance(answer.high_watermark, Unknown)
         and _can_follow(before.offsets.get(partition), answer, answer.high_watermark)
-        and not _is_behind_metadata(before, partition, answer)
+        and not _is_behind_metadata(before, observed, partition, answer)
     }
 
 
@@ -33,11 +33,11 @@ def _can_follow(known: PartitionOffsets | None, answer: PartitionOffsets, high_w
     return answer.leader_epoch > known.leader_epoch
 
 
-def _is_behind_metadata(before: Memory, partition: TopicPartition, answer: PartitionOffsets) -> bool:
-    state = before.states.get(partition)
-    if state is None or state.topic_id != answer.topic_id or isinstance(answer.leader_epoch, Unknown):
-        return False
-    return answer.leader_epoch < state.leader_epoch
+def _is_behind_metadata(before: Memory, observed: Round, partition: TopicPartition, answer: PartitionOffsets) -> bool:
+    """Metadata of this round too: what was answered before its election is worth nothing after it."""
+    states = (known.get(partition) for known in (before.states, observed.states))
+    epochs = [state.leader_epoch for state in states if state is not None and state.topic_id == answer.topic_id]
+    return isinstance(answer.leader_epoch, int) and any(answer.leader_epoch < epoch for epoch in epochs)
 
 
 def distrusted_groups(before: Memory, observed: Round) -> set[str]:

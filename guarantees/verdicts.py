@@ -17,12 +17,23 @@ OF_GROUP = frozenset(
         Kind.GROUP_STALLED,
         Kind.EXPIRED_UNREAD,
         Kind.COMMITTED_AHEAD,
+        Kind.COMMIT_IN_TRUNCATED_LOG,
+        Kind.WRONG_COMMIT_EPOCH,
         Kind.LOST_WRITE,
     }
 )
 # Facts about a topic: they concern who reads it (source) and who writes it (sink). A duplicate in the source is handed
 # on, a cut or a missing replica endangers what is stored, a frozen stable offset halts the readers of either.
-OF_TOPIC = frozenset({Kind.DUPLICATE_WRITE, Kind.LOG_TRUNCATED, Kind.BELOW_MIN_ISR, Kind.STABLE_OFFSET_FROZEN})
+OF_TOPIC = frozenset(
+    {
+        Kind.DUPLICATE_WRITE,
+        Kind.LOG_TRUNCATED,
+        Kind.TAIL_TRUNCATED,
+        Kind.UNCLEAN_ELECTION,
+        Kind.BELOW_MIN_ISR,
+        Kind.STABLE_OFFSET_FROZEN,
+    }
+)
 
 # Without these no statement about a group's delivery can be made; the others add detail.
 ESSENTIAL = frozenset(

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
+from guarantees.elections import Election
+from guarantees.epochs import EpochCheck
 from guarantees.findings import Evidence, Kind, Place
 from guarantees.memory import GroupSight, Memory
 from guarantees.observations import Coverage, PartitionOffsets, Round, Signal
@@ -19,7 +21,7 @@ class View:
 
     `rebalances` are those this round revealed; `distrusted` the groups whose commits cannot be compared in this round;
     `open_places` the places with an open finding, by kind; `waiting` who has committed on partitions whose stable
-    offset stands.
+    offset stands; `elections` the partitions with a new leader; `epoch_checks` what second answers say of old epochs.
     """
 
     before: Memory
@@ -32,6 +34,8 @@ class View:
     distrusted: Set[str]
     open_places: Set[tuple[Kind, Place]]
     waiting: Mapping[TopicPartition, Sequence[Reading]]
+    elections: Mapping[TopicPartition, Election]
+    epoch_checks: Mapping[TopicPartition, EpochCheck]
 
     @property
     def cluster_id(self) -> str:

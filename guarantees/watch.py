@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from guarantees.elections import elections
+from guarantees.epochs import epoch_checks, remember_ends, remember_epochs, without_cuts
 from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
 from guarantees.observations import Round, Signal
 from guarantees.rules import (
+    commit_epochs,
     committed_ahead,
     expired_unread,
     min_isr,
@@ -14,7 +17,9 @@ from guarantees.rules import (
     redelivery,
     rewind,
     stable_offset,
+    tail,
     truncation,
+    unclean_election,
 )
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
@@ -39,12 +44,15 @@ class Rule:
 # The most severe first.
 RULES: Sequence[Rule] = (
     Rule((Kind.LOG_TRUNCATED,), truncation.opened, truncation.continued),
+    Rule((Kind.UNCLEAN_ELECTION,), unclean_election.opened, unclean_election.continued),
     Rule((Kind.EXPIRED_UNREAD,), expired_unread.opened, expired_unread.continued),
     Rule((Kind.REWIND,), rewind.opened, rewind.continued),
+    Rule((Kind.TAIL_TRUNCATED,), tail.opened, tail.continued),
     Rule((Kind.COMMITTED_AHEAD,), committed_ahead.opened, committed_ahead.continued),
     Rule((Kind.STABLE_OFFSET_FROZEN,), stable_offset.opened, stable_offset.continued),
     Rule((Kind.BELOW_MIN_ISR,), min_isr.opened, min_isr.continued),
     Rule(progress.KINDS, progress.opened, progress.continued),
+    Rule(commit_epochs.KINDS, commit_epochs.opened, commit_epochs.continued),
     Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
 )
 CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
@@ -84,7 +92,10 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     offsets = trusted_offsets(memory, observed)
     distrusted = distrusted_groups(memory, observed)
     sights, rebalances = group_sights(memory, observed)
-    found = triage(memory, observed, offsets, distrusted)
+    begun, former = remember_epochs(memory, offsets)
+    ends = remember_ends(memory, observed)
+    checks = epoch_checks(observed, ends, former)
+    found = triage(memory, observed, offsets, distrusted, ends)
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
@@ -100,6 +111,10 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         holds=holds,
         below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
         ahead=committed_ahead.remember(memory, observed, offsets, found.ahead),
+        epochs_begun=begun,
+        former_epochs=without_cuts(former, checks),
+        epoch_ends=ends,
+        past_epoch_ends=commit_epochs.remember(memory, found),
         open=memory.open,
     )
     return View(
@@ -113,6 +128,8 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         distrusted=distrusted,
         open_places={(f.kind, f.place) for f in memory.open.values()},
         waiting=readers(observed, offsets, {p for p, hold in holds.items() if hold.rounds >= 2}),
+        elections=elections(memory, observed),
+        epoch_checks=checks,
     )
 
 

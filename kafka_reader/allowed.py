@@ -10,6 +10,7 @@ READ_ONLY: dict[int, str] = {
     9: "OffsetFetch",
     15: "DescribeGroups",
     16: "ListGroups",
+    23: "OffsetForLeaderEpoch",
     61: "DescribeProducers",
     65: "DescribeTransactions",
     66: "ListTransactions",

@@ -7,19 +7,25 @@ from typing import Any
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, ConfigResource
 
+from guarantees.topic_settings import (
+    CLEANUP_POLICY,
+    MIN_INSYNC_REPLICAS,
+    RETENTION_BYTES,
+    RETENTION_MS,
+    UNCLEAN_LEADER_ELECTION,
+)
 from guarantees.unknown import Unknown
 from kafka_reader.connection import CLIENT_ID
 from kafka_reader.errors import unknown_because
 from kafka_reader.security import librdkafka_options
 from settings import Security
 
-MIN_INSYNC_REPLICAS = "min.insync.replicas"
 NAMES = (
     MIN_INSYNC_REPLICAS,
-    "unclean.leader.election.enable",
-    "cleanup.policy",
-    "retention.ms",
-    "retention.bytes",
+    UNCLEAN_LEADER_ELECTION,
+    CLEANUP_POLICY,
+    RETENTION_MS,
+    RETENTION_BYTES,
     "message.timestamp.type",
 )
 

@@ -8,6 +8,7 @@ from guarantees.memory import BelowMinIsr, Memory
 from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.times import utc
+from guarantees.topic_settings import min_insync_replicas
 from guarantees.view import View, number, partition_place, topic_partition
 
 
@@ -55,18 +56,18 @@ def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartiti
         if is_stale(before, partition, state):
             if known is not None:
                 found[partition] = known
-        elif is_below(state, observed.min_insync_replicas.get(partition.topic)):
+        elif is_below(state, min_insync_replicas(observed.topic_settings.get(partition.topic))):
             found[partition] = _lasting(known, before.states.get(partition), state, gap_s)
     return found
 
 
-def is_below(state: PartitionState, min_insync_replicas: int | None) -> bool:
+def is_below(state: PartitionState, minimum: int | None) -> bool:
     """acks=all writes are refused; a minimum that may not be read leaves only the missing leader."""
     if state.leader is None:
         return True
-    if min_insync_replicas is None:
+    if minimum is None:
         return False
-    return len(state.in_sync_replicas) < min(min_insync_replicas, len(state.replicas))
+    return len(state.in_sync_replicas) < min(minimum, len(state.replicas))
 
 
 def is_stale(before: Memory, partition: TopicPartition, state: PartitionState) -> bool:
@@ -95,7 +96,7 @@ def _bounds(evidence: Evidence, until_ms: int) -> Bounds:
 
 
 def _finding(view: View, partition: TopicPartition, below: BelowMinIsr, state: PartitionState) -> Finding:
-    minimum = view.round.min_insync_replicas.get(partition.topic)
+    minimum = min_insync_replicas(view.round.topic_settings.get(partition.topic))
     effective = None if minimum is None else min(minimum, len(state.replicas))
     where, in_sync = f"{partition.topic}-{partition.partition}", len(state.in_sync_replicas)
     evidence = {

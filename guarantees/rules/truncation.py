@@ -1,46 +1,85 @@
-"""log_truncated: the high watermark of a partition fell at a change of leader (L3 a), seen or not as unclean (L3 e)."""
+"""log_truncated: offsets that could be read are gone since a change of leader (L3 a, b), seen as unclean or not."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
+from guarantees.elections import is_outside, last_state_before
+from guarantees.epochs import EpochCheck
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
-from guarantees.observations import PartitionOffsets, PartitionState, ReplicaOffset
+from guarantees.observations import EpochEnd, PartitionOffsets, PartitionState, ReplicaOffset
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading
-from guarantees.view import View, known, number, partition_place
+from guarantees.view import View, known, number, partition_place, topic_partition
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Offsets [first_lost, last_high_watermark) were readable under the old leader and are gone, more perhaps.
+
+    `end` is the new leader's answer about the old epoch, None where the high watermark alone fell; `log_end_offset` the
+    old leader's when last seen, `new_leaders_end` the new one's.
+    """
+
+    partition: TopicPartition
+    first_lost: int
+    last_high_watermark: int
+    log_end_offset: int | None
+    new_leaders_end: int | None
+    leader_epoch_before: int
+    leader_before: int | None
+    last_observed_at_ms: int
+    after: PartitionOffsets
+    end: EpochEnd | None
+
+    @property
+    def count(self) -> int:
+        return self.last_high_watermark - self.first_lost
+
+    @property
+    def most(self) -> int | None:
+        """All that the new leader's log lacked when last seen."""
+        if self.new_leaders_end is None:
+            return None
+        return max(self.count, self.last_high_watermark - self.new_leaders_end)
+
+    @property
+    def tail(self) -> int | None:
+        """Offsets only the old leader had, above its high watermark."""
+        return None if self.log_end_offset is None else max(0, self.log_end_offset - self.last_high_watermark)
 
 
 def opened(view: View) -> Iterator[Finding]:
-    """The leader of a newer epoch has a lower high watermark than was seen before, on the same topic id.
+    """The leader of a newer epoch has a lower high watermark than was seen before, or its log, asked twice for the end
+    of an old epoch, lacks what was seen of it.
 
     A replaced leader's late answer and a lower answer within one epoch are no samples (`trust.trusted_offsets`). The
-    high watermark need not fall at a loss, so silence proves nothing.
+    high watermark need not fall at a loss: records written since may hide it, or a longer log of an older epoch.
     """
-    fallen = {
-        partition: (before, after)
-        for partition, after in view.offsets.items()
-        if (before := view.before.offsets.get(partition)) is not None and _fell(before, after)
-    }
-    if fallen:
-        readings = view.readers(fallen.keys())
-        for partition, (before, after) in fallen.items():
-            yield _finding(view, partition, before, after, readings[partition])
+    losses = [*_falls(view), *_cuts(view)]
+    readings = view.readers({loss.partition for loss in losses})
+    for loss in losses:
+        yield _finding(view, loss, readings[loss.partition])
 
 
 def continued(finding: Finding, view: View) -> Finding:
-    """Closes when the log has grown past its old end: from then on no commit can lie beyond it."""
+    """Takes in what the new leader says of the old epoch; closes when the log has grown past its old end: from then on
+    no commit can lie beyond it.
+    """
     offsets = view.offsets_of(finding.place)
     if offsets is None:
         return finding
-    seen = replace(finding, last_seen_at_ms=offsets.observed_at_ms)
+    seen = replace(_with_end(finding, view), last_seen_at_ms=offsets.observed_at_ms)
     if isinstance(offsets.high_watermark, int) and offsets.high_watermark >= _old_end(finding):
         return replace(seen, closed_reason="the log has grown past its old end; what was cut stays lost")
     return seen
 
 
-def _old_end(finding: Finding) -> int:
-    return number(finding.evidence, "high_watermark_before")
+def _falls(view: View) -> Iterator[Loss]:
+    for partition, after in view.offsets.items():
+        before = view.before.offsets.get(partition)
+        if before is not None and _fell(before, after):
+            yield _fall(view, partition, before, after)
 
 
 def _fell(before: PartitionOffsets, after: PartitionOffsets) -> bool:
@@ -50,38 +89,94 @@ def _fell(before: PartitionOffsets, after: PartitionOffsets) -> bool:
     return isinstance(old, int) and isinstance(new, int) and new < old
 
 
-def _finding(
-    view: View, partition: TopicPartition, before: PartitionOffsets, after: PartitionOffsets, readings: list[Reading]
-) -> Finding:
+def _fall(view: View, partition: TopicPartition, before: PartitionOffsets, after: PartitionOffsets) -> Loss:
     old, new = known(before.high_watermark), known(after.high_watermark)
-    epoch = known(after.leader_epoch)
-    last = last_state_before(view, partition, after)
-    cut = _new_leaders_last_end(view, partition, after)
-    tail = _tail_above(view, partition, before, old)
-    beyond = [r for r in readings if r.committed_offset > new]
-    upper = None if cut is None else max(old - new, old - min(cut, old))
+    replicas = view.before.replicas.get(partition, ())
+    return Loss(
+        partition=partition,
+        first_lost=new,
+        last_high_watermark=old,
+        log_end_offset=_log_end(replicas, before.broker, before.topic_id),
+        new_leaders_end=_log_end(replicas, after.broker, after.topic_id),
+        leader_epoch_before=known(before.leader_epoch),
+        leader_before=before.broker,
+        last_observed_at_ms=before.observed_at_ms,
+        after=after,
+        end=None,
+    )
+
+
+def _cuts(view: View) -> Iterator[Loss]:
+    """Where the high watermark fell too, that opened the finding, and this only adds to it."""
+    for partition, check in view.epoch_checks.items():
+        loss = _cut(view, partition, check)
+        if loss is not None and known(loss.after.high_watermark) >= loss.last_high_watermark:
+            yield loss
+
+
+def _cut(view: View, partition: TopicPartition, check: EpochCheck) -> Loss | None:
+    after = view.now.epochs_begun.get(partition)
+    if check.cut is None or after is None or after.leader_epoch != check.end.current_leader_epoch:
+        return None
+    return Loss(
+        partition=partition,
+        first_lost=check.cut.first_lost,
+        last_high_watermark=check.cut.last_high_watermark,
+        log_end_offset=check.newest.log_end_offset,
+        new_leaders_end=None,
+        leader_epoch_before=check.newest.leader_epoch,
+        leader_before=check.newest.leader,
+        last_observed_at_ms=check.newest.last_observed_at_ms,
+        after=after,
+        end=check.end,
+    )
+
+
+def _with_end(finding: Finding, view: View) -> Finding:
+    """The same finding with more to say, once the end of the old epoch is known."""
+    partition = topic_partition(finding.place)
+    check = None if partition is None else view.epoch_checks.get(partition)
+    loss = None if partition is None or check is None else _cut(view, partition, check)
+    if loss is None or loss.after.leader_epoch != finding.evidence["leader_epoch"]:
+        return finding
+    told = _finding(view, loss, view.readers({loss.partition})[loss.partition])
+    return replace(told, happened_at_ms=finding.happened_at_ms)
+
+
+def _old_end(finding: Finding) -> int:
+    return number(finding.evidence, "high_watermark_before")
+
+
+def _finding(view: View, loss: Loss, readings: list[Reading]) -> Finding:
+    after, epoch = loss.after, known(loss.after.leader_epoch)
+    last = last_state_before(view.before, loss.partition, after.topic_id, epoch)
+    beyond = [r for r in readings if r.committed_offset > loss.first_lost]
+    eligible = None if last is None else last.eligible_leader_replicas
     return Finding(
         kind=Kind.LOG_TRUNCATED,
-        place=partition_place(view.cluster_id, partition, after.topic_id),
+        place=partition_place(view.cluster_id, loss.partition, after.topic_id),
         anchor=f"leader epoch {epoch}",
         severity=4,
-        title=f"{partition.topic}-{partition.partition} was cut: at least {old - new:,} visible offsets are gone",
-        statements=_statements(partition, before, after, last, upper, tail, beyond),
-        bounds=Bounds(old - new, upper, upper, Unit.OFFSETS),
+        title=f"{loss.partition.topic}-{loss.partition.partition} was cut: "
+        f"at least {loss.count:,} visible offsets are gone",
+        statements=_statements(loss, last, beyond),
+        bounds=Bounds(loss.count, loss.most, loss.most, Unit.OFFSETS),
         evidence={
-            "high_watermark_before": old,
-            "high_watermark": new,
-            "leader_epoch_before": known(before.leader_epoch),
+            "first_lost_offset": loss.first_lost,
+            "high_watermark_before": loss.last_high_watermark,
+            "high_watermark": known(after.high_watermark),
+            "leader_epoch_before": loss.leader_epoch_before,
             "leader_epoch": epoch,
-            "leader_before": before.broker,
+            "leader_before": loss.leader_before,
             "leader": after.broker,
-            "observed_before_at_ms": before.observed_at_ms,
+            "observed_before_at_ms": loss.last_observed_at_ms,
             "observed_at_ms": after.observed_at_ms,
+            "epoch_end": None if loss.end is None else [loss.end.answered_epoch, loss.end.end_offset],
             "in_sync_replicas_before": None if last is None else list(last.in_sync_replicas),
-            "eligible_leader_replicas_before": _listed(None if last is None else last.eligible_leader_replicas),
+            "eligible_leader_replicas_before": None if eligible is None else list(eligible),
             "is_unclean": is_outside(last, after.broker),
-            "new_leader_log_end_offset_before": cut,
-            "offsets_above_high_watermark_before": tail,
+            "new_leader_log_end_offset_before": loss.new_leaders_end,
+            "offsets_above_high_watermark_before": loss.tail,
             "groups_beyond_end": [{"group_id": r.key.group_id, "committed_offset": r.committed_offset} for r in beyond],
         },
         happened_at_ms=after.observed_at_ms,
@@ -89,36 +184,42 @@ def _finding(
     )
 
 
-def _statements(
-    partition: TopicPartition,
-    before: PartitionOffsets,
-    after: PartitionOffsets,
-    last: PartitionState | None,
-    upper: int | None,
-    tail: int | None,
-    beyond: Sequence[Reading],
-) -> tuple[Statement, ...]:
-    old, new = known(before.high_watermark), known(after.high_watermark)
-    headline = (
-        f"The high watermark of {partition.topic}-{partition.partition} fell from {old:,} (leader epoch "
-        f"{before.leader_epoch}, {utc(before.observed_at_ms)}) to {new:,} (leader epoch {after.leader_epoch}, "
-        f"{utc(after.observed_at_ms)}): at least {old - new:,} offsets that consumers could read are gone. "
-        "Records written since may hide more."
-    )
-    found = [Statement(Grade.PROVEN, headline), _cause(last, after)]
-    if upper is not None and upper > old - new:
-        found.append(
-            Statement(Grade.POSSIBLE, f"Up to {upper:,} offsets: the new leader's log ended there when last seen.")
-        )
-    if tail:
+def _statements(loss: Loss, last: PartitionState | None, beyond: Sequence[Reading]) -> tuple[Statement, ...]:
+    found = [Statement(Grade.PROVEN, _headline(loss)), _cause(last, loss.after)]
+    if loss.most is not None and loss.most > loss.count:
+        text = f"Up to {loss.most:,} offsets: the new leader's log ended there when last seen."
+        found.append(Statement(Grade.POSSIBLE, text))
+    if loss.tail:
         text = (
-            f"{tail:,} more offsets above the high watermark were on the old leader; only acks 0 or 1 acknowledge such."
+            f"{loss.tail:,} more offsets above the high watermark were on the old leader, {loss.count + loss.tail:,} "
+            "in all; only acks 0 or 1 acknowledge such."
         )
         found.append(Statement(Grade.POSSIBLE, text))
     if beyond:
         names = ", ".join(f"{r.key.group_id} ({r.committed_offset:,})" for r in beyond)
-        found.append(Statement(Grade.PROVEN, f"Groups committed beyond the new end {new:,}: {names}."))
+        found.append(Statement(Grade.PROVEN, f"Groups committed beyond the new end {loss.first_lost:,}: {names}."))
     return tuple(found)
+
+
+def _headline(loss: Loss) -> str:
+    where, epoch = f"{loss.partition.topic}-{loss.partition.partition}", loss.leader_epoch_before
+    old = f"{loss.last_high_watermark:,} (leader epoch {epoch}, {utc(loss.last_observed_at_ms)})"
+    if loss.end is None:
+        new = (
+            f"{known(loss.after.high_watermark):,} (leader epoch {loss.after.leader_epoch}, "
+            f"{utc(loss.after.observed_at_ms)})"
+        )
+        seen = f"The high watermark of {where} fell from {old} to {new}"
+    else:
+        answer = f"epoch {loss.end.answered_epoch} ends at {loss.end.end_offset:,}"
+        seen = (
+            f"{where} could be read up to {old}; the leader of epoch {loss.end.current_leader_epoch}, asked twice for "
+            f"the end of epoch {loss.end.asked_epoch}, says that {answer} ({utc(loss.end.observed_at_ms)})"
+        )
+    return f"{seen}: at least {loss.count:,} offsets that consumers could read are gone. {_HIDDEN}"
+
+
+_HIDDEN = "Records written since may hide more."
 
 
 def _cause(last: PartitionState | None, after: PartitionOffsets) -> Statement:
@@ -136,36 +237,6 @@ def _cause(last: PartitionState | None, after: PartitionOffsets) -> Statement:
             return Statement(Grade.NOT_OBSERVABLE, text)
 
 
-def last_state_before(view: View, partition: TopicPartition, after: PartitionOffsets) -> PartitionState | None:
-    """The newest state of the partition from before the leader epoch that answered."""
-    epoch = known(after.leader_epoch)
-    for states in (view.before.states, view.before.former_states):
-        state = states.get(partition)
-        if state is not None and state.topic_id == after.topic_id and state.leader_epoch < epoch:
-            return state
-    return None
-
-
-def is_outside(last: PartitionState | None, leader: int | None) -> bool | None:
-    """The leader was neither in sync nor eligible (KIP-966: an eligible replica is elected without loss)."""
-    if last is None or leader is None:
-        return None
-    return leader not in {*last.in_sync_replicas, *(last.eligible_leader_replicas or ())}
-
-
-def _new_leaders_last_end(view: View, partition: TopicPartition, after: PartitionOffsets) -> int | None:
-    return _log_end(view.before.replicas.get(partition, ()), after.broker, after.topic_id)
-
-
-def _tail_above(view: View, partition: TopicPartition, before: PartitionOffsets, old: int) -> int | None:
-    end = _log_end(view.before.replicas.get(partition, ()), before.broker, before.topic_id)
-    return None if end is None else max(0, end - old)
-
-
 def _log_end(replicas: Sequence[ReplicaOffset], broker: int | None, topic_id: str | None) -> int | None:
     ends = [r.log_end_offset for r in replicas if r.broker == broker and r.topic_id == topic_id]
     return ends[0] if ends and isinstance(ends[0], int) else None
-
-
-def _listed(brokers: tuple[int, ...] | None) -> list[int] | None:
-    return None if brokers is None else list(brokers)

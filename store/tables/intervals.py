@@ -41,6 +41,20 @@ INTERVALS = (
         ),
     ),
     Table(
+        "topic_configuration",
+        Family.INTERVAL,
+        "collect",
+        "Settings of a topic while unchanged; between two readings the last one holds.",
+        ("cluster_id", "topic_id"),
+        (
+            CLUSTER,
+            TOPIC,
+            TOPIC_ID,
+            json("configuration", '{"min.insync.replicas": "2", …} as the brokers resolve them'),
+            *INTERVAL_COLUMNS,
+        ),
+    ),
+    Table(
         "group_state",
         Family.INTERVAL,
         "collect",

@@ -11,7 +11,12 @@ from kafka.protocol.admin import (
     ListGroupsResponse,
     ListTransactionsResponse,
 )
-from kafka.protocol.consumer import ConsumerProtocolAssignment, ListOffsetsResponse, OffsetFetchResponse
+from kafka.protocol.consumer import (
+    ConsumerProtocolAssignment,
+    ListOffsetsResponse,
+    OffsetFetchResponse,
+    OffsetForLeaderEpochResponse,
+)
 from kafka.protocol.metadata import MetadataResponse
 
 from collectors.watched import Watched
@@ -34,10 +39,15 @@ class FakeGroup:
 
 @dataclass
 class FakeCluster:
-    """One topic, "orders". `log` holds per partition log start, last stable offset and high watermark."""
+    """One topic, "orders". `log` holds per partition log start, last stable offset and high watermark.
+
+    `epochs` are the leader epochs of the partitions, `epoch_ends` the answers by (partition, asked epoch).
+    """
 
     log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
     leaders: dict[int, int] = field(default_factory=lambda: {0: 1, 1: 2})
+    epochs: dict[int, int] = field(default_factory=dict)
+    epoch_ends: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     groups: dict[str, FakeGroup] = field(default_factory=dict)
     open_since: dict[int, int] = field(default_factory=dict)
     silent: set[int] = field(default_factory=set)
@@ -75,6 +85,7 @@ class FakeCluster:
             9: self._commits,
             15: self._descriptions,
             16: self._listed_groups,
+            23: self._epoch_ends,
             61: self._producers,
             65: self._transactions,
             66: self._listed_transactions,
@@ -93,7 +104,7 @@ class FakeCluster:
                 error_code=0 if leader else 5,
                 partition_index=index,
                 leader_id=leader or -1,
-                leader_epoch=0,
+                leader_epoch=self.epochs.get(index, 0),
                 replica_nodes=[1, 2],
                 isr_nodes=[1, 2],
                 offline_replicas=[],
@@ -118,12 +129,22 @@ class FakeCluster:
                 partition_index=part.partition_index,
                 error_code=0,
                 offset=self.log[part.partition_index][column],
-                leader_epoch=0,
+                leader_epoch=self.epochs.get(part.partition_index, 0),
             )
             for part in request.topics[0].partitions
         ]
         response = ListOffsetsResponse(version=7, topics=[topic(name="orders", partitions=parts)])
         return ("log end" if request.replica_id == -2 else name), response
+
+    def _epoch_ends(self, broker: int, request: Any) -> tuple[str, Any]:
+        topic = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
+        parts = []
+        for asked in request.topics[0].partitions:
+            epoch, end = self.epoch_ends.get((asked.partition, asked.leader_epoch), (-1, -1))
+            parts.append(
+                topic.EpochEndOffset(partition=asked.partition, error_code=0, leader_epoch=epoch, end_offset=end)
+            )
+        return "epoch ends", OffsetForLeaderEpochResponse(version=4, topics=[topic(topic="orders", partitions=parts)])
 
     def _commits(self, broker: int, request: Any) -> tuple[str, Any]:
         group = OffsetFetchResponse.OffsetFetchResponseGroup

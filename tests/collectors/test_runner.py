@@ -41,7 +41,13 @@ def start(settings, tmp_path):
 
 def busy_cluster() -> FakeCluster:
     group = FakeGroup({0: 90}, owned={"a": [0], "b": [1]}, coordinator=1)
-    return FakeCluster(log={0: (0, 95, 100), 1: (0, 50, 50)}, open_since={0: 95}, groups={"g": group})
+    return FakeCluster(
+        log={0: (0, 95, 100), 1: (0, 50, 50)},
+        epochs={0: 1},
+        epoch_ends={(0, 0): (0, 80)},
+        open_since={0: 95},
+        groups={"g": group},
+    )
 
 
 def without_times_of_facts(observed: Round) -> Round:
@@ -68,6 +74,8 @@ def test_a_round_comes_back_from_the_store_as_it_was_observed(start, tmp_path):
     assert list(map(without_times_of_facts, replayed)) == list(map(without_times_of_facts, observed))
     assert observed[0].transactions
     assert observed[0].producers
+    assert observed[0].epoch_ends
+    assert observed[0].topic_settings
 
 
 def test_ticks_continue_after_a_restart(start, tmp_path):

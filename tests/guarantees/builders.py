@@ -1,12 +1,13 @@
 """Small histories: one group, one topic, one partition, and only what a test is about."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
 from guarantees.observations import (
     CommittedOffset,
     Coverage,
+    EpochEnd,
     GroupState,
     Member,
     OpenProducer,
@@ -19,6 +20,7 @@ from guarantees.observations import (
 )
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.thresholds import Thresholds
+from guarantees.topic_settings import MIN_INSYNC_REPLICAS
 from guarantees.unknown import Unknown
 from guarantees.watch import observe
 
@@ -112,8 +114,21 @@ def complete(signal: Signal, asked: int = 1) -> Coverage:
     return Coverage(signal, asked, asked, 0, 0, None, T0, T0)
 
 
-def replica(broker: int, end: int) -> ReplicaOffset:
-    return ReplicaOffset(TOPIC_ID, broker, end, 0, T0)
+def replica(broker: int, end: int, *, epoch: int = 0) -> ReplicaOffset:
+    return ReplicaOffset(TOPIC_ID, broker, end, epoch, T0)
+
+
+def epoch_end(
+    asked: int,
+    answered: int | Unknown,
+    end: int | Unknown,
+    *,
+    current: int,
+    broker: int = 1,
+    second: float = 0,
+    topic_id: str | None = TOPIC_ID,
+) -> EpochEnd:
+    return EpochEnd(topic_id, asked, answered, end, current, broker, at(second + 0.03))
 
 
 def seen(
@@ -137,6 +152,8 @@ def seen(
     replicas: tuple[ReplicaOffset, ...] = (),
     producers: tuple[OpenProducer, ...] | Unknown | None = None,
     transactions: tuple[Transaction, ...] = (),
+    epoch_ends: tuple[EpochEnd, ...] = (),
+    settings: Mapping[str, str] | None = None,
     coverage: tuple[Coverage, ...] = (),
     topic_id: str = TOPIC_ID,
 ) -> Round:
@@ -169,7 +186,8 @@ def seen(
         groups={GROUP: described},
         transactions=transactions,
         producers={} if producers is None else {PARTITION: producers},
-        min_insync_replicas={TOPIC: min_isr},
+        epoch_ends={PARTITION: epoch_ends} if epoch_ends else {},
+        topic_settings={TOPIC: {MIN_INSYNC_REPLICAS: str(min_isr), **(settings or {})}},
         coverage=coverage,
     )
 

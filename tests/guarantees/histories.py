@@ -1,21 +1,27 @@
 """A healthy cluster that is watched: everything legal may happen, also between two questions of one round."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
+from collectors.epoch_ends import EpochsKnown, known_after, questions
 from guarantees.observations import (
     CommittedOffset,
+    EpochEnd,
     GroupState,
     Member,
     OpenProducer,
     PartitionOffsets,
     PartitionState,
+    ReplicaOffset,
     Round,
 )
 from guarantees.places import GroupPartition, TopicPartition
+from guarantees.topic_settings import MIN_INSYNC_REPLICAS
 from guarantees.unknown import Unknown
+from kafka_reader.epoch_ends import EpochQuestion
+from kafka_reader.offset_fetch import FetchedCommit, FetchedCommits
 from tests.guarantees.builders import CLUSTER, GROUP, TOPIC, TOPIC_ID, at, complete
 
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))
@@ -28,11 +34,11 @@ Action = tuple[str, int, int]
 
 @dataclass
 class Log:
-    """One partition and the group's place in it."""
+    """One partition and the group's place in it. `epochs` are the leader epochs of its log with their first offsets."""
 
     log_start: int = 0
     high_watermark: int = 0
-    epoch: int = 0
+    epochs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     leader: int = 1
     in_sync: tuple[int, ...] = (1, 2, 3)
     transaction_start: int | None = None
@@ -42,10 +48,45 @@ class Log:
     committed: int | None = None
     committed_at: float = 0
     stale_answer: tuple[int, int] | None = None
+    is_recovering: bool = False
 
     @property
     def last_stable_offset(self) -> int:
         return self.high_watermark if self.transaction_start is None else self.transaction_start
+
+    @property
+    def epoch(self) -> int:
+        return self.epochs[-1][0]
+
+    def begin_epoch(self, leader: int) -> None:
+        """LeaderEpochFileCache.assign: an epoch without records makes way for the next one."""
+        epoch = self.epoch + 1
+        self.epochs = [*(one for one in self.epochs if one[1] < self.high_watermark), (epoch, self.high_watermark)]
+        self.leader = leader
+
+    def cut(self, offsets: int, leader: int) -> None:
+        """An unclean election: the new leader's log is shorter."""
+        epoch, self.high_watermark = self.epoch, self.high_watermark - offsets
+        self.epochs = [one for one in self.epochs if one[1] < self.high_watermark] or [(0, 0)]
+        self.epochs.append((epoch, self.high_watermark))
+        self.begin_epoch(leader)
+
+    def age_out(self, log_start: int) -> None:
+        """LeaderEpochFileCache.truncateFromStart: the epoch of the log start begins there."""
+        self.log_start = log_start
+        old = [one for one in self.epochs if one[1] <= log_start]
+        self.epochs = [*((epoch, log_start) for epoch, _ in old[-1:]), *self.epochs[len(old) :]]
+
+    def epoch_at(self, offset: int) -> int:
+        return max((epoch for epoch, start in self.epochs if start <= offset), default=self.epochs[0][0])
+
+    def end_of(self, asked: int) -> tuple[int, int]:
+        """LeaderEpochFileCache.endOffsetFor, of an epoch that is not above the newest."""
+        if asked == self.epoch:
+            return asked, self.high_watermark
+        later = [start for epoch, start in self.epochs if epoch > asked]
+        known = [epoch for epoch, _ in self.epochs if epoch <= asked]
+        return (known[-1] if known else asked), later[0]
 
 
 @dataclass
@@ -61,6 +102,7 @@ class Cluster:
     rebalancing: bool = False
     failing: set[str] = field(default_factory=set)
     pending: bool = False
+    known: EpochsKnown = field(default_factory=EpochsKnown)
 
     def act(self, action: Action) -> None:
         name, partition, amount = action
@@ -93,8 +135,8 @@ class Cluster:
 
     def elect(self, log: Log, amount: int) -> None:
         log.stale_answer = (log.epoch, log.high_watermark)
-        log.epoch += 1
-        log.leader = log.in_sync[amount % len(log.in_sync)]
+        log.begin_epoch(log.in_sync[amount % len(log.in_sync)])
+        log.is_recovering = amount % 3 == 0
 
     def lag_behind(self, log: Log, amount: int) -> None:
         log.in_sync = (log.leader, 1 + log.leader % 3)
@@ -104,7 +146,7 @@ class Cluster:
 
     def expire(self, log: Log, amount: int) -> None:
         if log.committed is not None:
-            log.log_start = max(log.log_start, min(log.committed, log.log_start + amount))
+            log.age_out(max(log.log_start, min(log.committed, log.log_start + amount)))
 
     def join(self, log: Log, amount: int) -> None:
         self.members.append(f"m{self.born}")
@@ -155,19 +197,23 @@ class Cluster:
         commits = {GroupPartition(GROUP, p.topic, p.partition): self._commit(log) for p, log in self._all(phases[1])}
         offsets = {p: self._offsets(log, starts[p]) for p, log in self._all(phases[2])}
         states = {} if "states" in self.failing else {p: self._state(log) for p, log in self._all(phases[3])}
+        ends = self._epoch_ends(offsets, commits)
         seen = Round(
             cluster_id=CLUSTER,
             tick=self.tick,
             started_at_ms=at(started),
             ended_at_ms=at(self.now + 0.01),
             partitions=offsets,
+            replicas={p: self._replicas(log) for p, log in self._all()},
+            epoch_ends=ends,
             commits=commits,
             states=states,
             groups={GROUP: self._group()},
             producers={p: self._producers(log) for p, log in self._all()},
-            min_insync_replicas={TOPIC: 2},
+            topic_settings={TOPIC: {MIN_INSYNC_REPLICAS: "2"}},
             coverage=(complete("transactions"), complete("partition_states")),
         )
+        self.known = known_after(self.known, seen)
         self.failing, self.pending, self.tick = set(), False, self.tick + 1
         self.now = max(self.now + 0.1, started + 5)
         return seen
@@ -180,7 +226,32 @@ class Cluster:
     def _commit(self, log: Log) -> CommittedOffset:
         if "commits" in self.failing or self.pending:
             return CommittedOffset(TOPIC_ID, None if self.pending else FAILED, None, self.pending, at(self.now))
-        return CommittedOffset(TOPIC_ID, log.committed, None, False, at(self.now))
+        epoch = log.epoch_at(log.committed - 1) if log.committed else None
+        return CommittedOffset(TOPIC_ID, log.committed, epoch, False, at(self.now))
+
+    def _epoch_ends(
+        self, offsets: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[GroupPartition, CommittedOffset]
+    ) -> dict[TopicPartition, tuple[EpochEnd, ...]]:
+        fetched = {
+            key.topic_partition: FetchedCommit(
+                commit.committed_offset, commit.committed_leader_epoch, commit.is_pending
+            )
+            for key, commit in commits.items()
+        }
+        asked = questions(self.known, offsets, {GROUP: FetchedCommits(fetched, 1, 0, 0)})
+        logs = dict(self._all())
+        return {each.partition: (self._epoch_end(logs[each.partition], each),) for each in asked}
+
+    def _epoch_end(self, log: Log, asked: EpochQuestion) -> EpochEnd:
+        """A replaced leader is fenced; one that recovers may answer too low, once."""
+        is_fenced = asked.current_leader_epoch != log.epoch
+        epoch, end = (FAILED, FAILED) if is_fenced else log.end_of(asked.asked_epoch)
+        if log.is_recovering and isinstance(end, int):
+            log.is_recovering, end = False, max(0, end - 5)
+        return EpochEnd(TOPIC_ID, asked.asked_epoch, epoch, end, asked.current_leader_epoch, log.leader, at(self.now))
+
+    def _replicas(self, log: Log) -> tuple[ReplicaOffset, ...]:
+        return tuple(ReplicaOffset(TOPIC_ID, b, log.high_watermark, log.epoch, at(self.now)) for b in log.in_sync)
 
     def _offsets(self, log: Log, start: tuple[int | Unknown, int]) -> PartitionOffsets:
         epoch, high, stable = log.epoch, log.high_watermark, log.last_stable_offset

@@ -57,14 +57,56 @@ def test_a_log_that_is_cut_is_found_with_what_is_gone_at_least(history, cut, par
     cluster.end(log)
     cluster.produce(log, 10)
     rounds += watched(cluster, [QUIET, QUIET])
-    log.high_watermark -= cut
-    log.epoch += 1
+    log.cut(cut, leader=1)
     rounds += watched(cluster, [QUIET])
     _, found = watch(rounds)
 
     (truncated,) = [one for one in found.values() if one.kind is Kind.LOG_TRUNCATED]
     assert truncated.place.partition == partition
     assert truncated.bounds.lower == cut
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HISTORIES, st.integers(1, 9), st.integers(0, 20), st.integers(0, 1))
+def test_a_cut_that_new_records_hide_is_found_with_all_that_is_gone(history, cut, more, partition):
+    cluster = Cluster()
+    rounds = watched(cluster, history)
+    log = cluster.logs[partition]
+    cluster.end(log)
+    cluster.produce(log, 10)
+    rounds += watched(cluster, [QUIET, QUIET])
+    log.is_recovering = False
+    log.cut(cut, leader=1)
+    cluster.produce(log, cut + more)
+    rounds += watched(cluster, [QUIET, QUIET])
+    _, found = watch(rounds)
+
+    (truncated,) = [one for one in found.values() if one.kind is Kind.LOG_TRUNCATED]
+    assert truncated.place.partition == partition
+    assert truncated.bounds.lower == cut
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HISTORIES, st.integers(0, 9), st.integers(0, 1))
+def test_an_unclean_election_is_found_and_what_it_cost(history, cut, partition):
+    cluster = Cluster()
+    rounds = watched(cluster, history)
+    log = cluster.logs[partition]
+    cluster.end(log)
+    cluster.produce(log, 10)
+    log.leader, log.in_sync = 1, (1, 2)
+    rounds += watched(cluster, [QUIET, QUIET])
+    log.is_recovering = False
+    log.cut(cut, leader=3)
+    log.in_sync = (3,)
+    cluster.produce(log, cut)
+    rounds += watched(cluster, [QUIET, QUIET])
+    _, found = watch(rounds)
+
+    (unclean,) = [one for one in found.values() if one.kind is Kind.UNCLEAN_ELECTION]
+    assert unclean.place.partition == partition
+    assert unclean.evidence["is_cut"] is (cut > 0)
+    assert [one.bounds.lower for one in found.values() if one.kind is Kind.LOG_TRUNCATED] == [cut] * (cut > 0)
 
 
 def written(rounds, restarts=frozenset()):

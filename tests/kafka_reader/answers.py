@@ -10,7 +10,7 @@ from kafka.protocol.admin import (
     ListGroupsResponse,
     ListTransactionsResponse,
 )
-from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse
+from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse
 from kafka.protocol.metadata import MetadataResponse
 
 from kafka_reader.connection import Answer
@@ -30,6 +30,20 @@ def listed_offsets(*partitions: tuple[str, int, dict[str, int]]) -> Answer:
             version=7,
             topics=[
                 topic(name=name, partitions=[topic.ListOffsetsPartitionResponse(partition_index=index, **values)])
+                for name, index, values in partitions
+            ],
+        )
+    )
+
+
+def epoch_ends(*partitions: tuple[str, int, dict[str, int]]) -> Answer:
+    """(topic, partition, {leader_epoch, end_offset, error_code}) …"""
+    topic = OffsetForLeaderEpochResponse.OffsetForLeaderTopicResult
+    return answer(
+        OffsetForLeaderEpochResponse(
+            version=4,
+            topics=[
+                topic(topic=name, partitions=[topic.EpochEndOffset(partition=index, **values)])
                 for name, index, values in partitions
             ],
         )

@@ -8,8 +8,18 @@ from kafka.protocol.consumer import ConsumerProtocolAssignment
 from guarantees.observations import Member, OpenProducer, Transaction
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader import consumer_groups, groups, list_offsets, offset_fetch, producers, topic_partitions, transactions
+from kafka_reader import (
+    consumer_groups,
+    epoch_ends,
+    groups,
+    list_offsets,
+    offset_fetch,
+    producers,
+    topic_partitions,
+    transactions,
+)
 from kafka_reader.allowed import READ_ONLY
+from kafka_reader.epoch_ends import EpochQuestion
 from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.list_offsets import ListedOffset
 from kafka_reader.metadata import parse_topology
@@ -376,5 +386,6 @@ def test_every_request_that_is_built_may_be_sent():
         producers.producers_request([P0]),
         transactions.list_request(),
         transactions.describe_request(["tx"]),
+        epoch_ends.epoch_ends_request([EpochQuestion(P0, 3, 4)]),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}

@@ -1,0 +1,136 @@
+"""tail_truncated: records that only the old leader had are gone since a change of leader (L5)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from guarantees.epochs import CHECK_WITHIN_MS, EpochCheck, leaders_log_end
+from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.memory import EpochSight
+from guarantees.places import TopicPartition
+from guarantees.times import utc
+from guarantees.view import View, known, partition_place, topic_partition
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Offsets [first_lost, log_end_offset) of the old leader's log, above its high watermark, are not in the new one.
+
+    `observed_at_ms`: when the new leader's log was seen.
+    """
+
+    sight: EpochSight
+    leader: int | None
+    leader_epoch: int
+    first_lost: int
+    log_end_offset: int
+    observed_at_ms: int
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """The leader of a newer epoch has a shorter log than the leader before had, or says that the old epoch ends below.
+
+    Log ends read from followers are moments apart and prove nothing; each of these was read from the leader of its
+    epoch, whose log only grows. Where offsets below the high watermark are gone too, that is the finding.
+    """
+    for partition in _to_look_at(view):
+        tail = _tail(view, partition)
+        if tail is not None:
+            yield _finding(view, partition, tail)
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """Takes in what the new leader says of the old epoch and closes; after a while without an answer too."""
+    partition = topic_partition(finding.place)
+    check = None if partition is None else view.epoch_checks.get(partition)
+    if partition is None or not _is_of(finding, check):
+        if view.round.ended_at_ms - finding.happened_at_ms < CHECK_WITHIN_MS:
+            return finding
+        return replace(finding, closed_reason="the election is over; where the old epoch ends was not answered twice")
+    tail = _tail(view, partition)
+    told = finding if tail is None else replace(_finding(view, partition, tail), happened_at_ms=finding.happened_at_ms)
+    return replace(told, closed_reason="the election is over; the end of the old epoch is known")
+
+
+def _to_look_at(view: View) -> list[TopicPartition]:
+    """Where an epoch began in this round, or an old one's end was answered for the second time."""
+    begun = view.before.epochs_begun
+    new = [p for p, first in view.now.epochs_begun.items() if p in begun and begun[p] is not first]
+    return list(dict.fromkeys([*new, *view.epoch_checks]))
+
+
+def _is_of(finding: Finding, check: EpochCheck | None) -> bool:
+    return check is not None and check.end.current_leader_epoch == finding.evidence["leader_epoch"]
+
+
+def _tail(view: View, partition: TopicPartition) -> Tail | None:
+    first, former = view.now.epochs_begun.get(partition), view.now.former_epochs.get(partition)
+    if first is None or not former or former[-1].log_end_offset is None or former[-1].topic_id != first.topic_id:
+        return None
+    sight, check = former[-1], view.epoch_checks.get(partition)
+    is_cut = known(first.high_watermark) < sight.last_high_watermark or (check is not None and check.cut is not None)
+    end = _end_of_new_log(view, partition) if check is None else _end_of_epoch(sight, check)
+    if is_cut or end is None or end[0] >= known(sight.log_end_offset):
+        return None
+    return Tail(
+        sight=sight,
+        leader=first.broker,
+        leader_epoch=known(first.leader_epoch),
+        first_lost=max(end[0], sight.last_high_watermark),
+        log_end_offset=known(sight.log_end_offset),
+        observed_at_ms=end[1],
+    )
+
+
+def _end_of_new_log(view: View, partition: TopicPartition) -> tuple[int, int] | None:
+    """As the new leader itself says in its epoch; a follower that is not yet leader proves nothing."""
+    offsets = view.offsets.get(partition)
+    end = None if offsets is None else leaders_log_end(offsets, view.round.replicas.get(partition, ()))
+    return None if offsets is None or end is None else (end, offsets.observed_at_ms)
+
+
+def _end_of_epoch(sight: EpochSight, check: EpochCheck) -> tuple[int, int] | None:
+    """What only the old leader had was of its own epoch: it is gone as a whole where that epoch is."""
+    if check.end.asked_epoch != sight.leader_epoch or not isinstance(check.end.answered_epoch, int):
+        return None
+    is_gone = check.end.answered_epoch < sight.leader_epoch
+    return sight.last_high_watermark if is_gone else known(check.end.end_offset), check.end.observed_at_ms
+
+
+def _finding(view: View, partition: TopicPartition, tail: Tail) -> Finding:
+    sight, where = tail.sight, f"{partition.topic}-{partition.partition}"
+    count = tail.log_end_offset - tail.first_lost
+    return Finding(
+        kind=Kind.TAIL_TRUNCATED,
+        place=partition_place(view.cluster_id, partition, sight.topic_id),
+        anchor=f"leader epoch {tail.leader_epoch}",
+        severity=3,
+        title=f"{where} lost {count:,} offsets that only its old leader had",
+        statements=(
+            Statement(
+                Grade.PROBABLE,
+                f"Up to {count:,} acknowledged records of {where} are lost: the offsets {tail.first_lost:,} to "
+                f"{tail.log_end_offset - 1:,}.",
+                "a producer writes with acks 0 or 1; with acks=all none of them was acknowledged",
+            ),
+            Statement(
+                Grade.PROVEN,
+                f"The log of leader {sight.leader} (epoch {sight.leader_epoch}) ended at {tail.log_end_offset:,}, "
+                f"{count:,} offsets of it above the high watermark (read before {utc(sight.last_observed_at_ms)}); the "
+                f"log of leader {tail.leader} (epoch {tail.leader_epoch}, {utc(tail.observed_at_ms)}) has none of it.",
+            ),
+            Statement(Grade.NOT_OBSERVABLE, "Which acks the producers use."),
+        ),
+        bounds=Bounds(0, None, count, Unit.OFFSETS),
+        evidence={
+            "first_lost_offset": tail.first_lost,
+            "high_watermark_before": sight.last_high_watermark,
+            "log_end_offset_before": tail.log_end_offset,
+            "leader_before": sight.leader,
+            "leader_epoch_before": sight.leader_epoch,
+            "leader": tail.leader,
+            "leader_epoch": tail.leader_epoch,
+            "observed_at_ms": tail.observed_at_ms,
+        },
+        happened_at_ms=tail.observed_at_ms,
+        last_seen_at_ms=tail.observed_at_ms,
+    )
