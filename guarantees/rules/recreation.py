@@ -1,7 +1,7 @@
 """topic_recreated, commit_of_old_topic: a topic was deleted and created anew, and commits may have outlived it (L8)."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.memory import Memory, Recreation
@@ -12,6 +12,20 @@ from guarantees.triage import Reading, Triage
 from guarantees.view import View, group_place, known, number
 
 KINDS = (Kind.COMMIT_OF_OLD_TOPIC, Kind.TOPIC_RECREATED)
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Offsets of the new log [start, end) below a commit of the old topic, and those still to be written below it."""
+
+    start: int
+    end: int
+    skipped: int
+    ahead: int
+
+    @property
+    def all(self) -> int:
+        return self.skipped + self.ahead
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -108,35 +122,39 @@ def _commit(place: Place, key: GroupPartition, reading: Reading, change: Recreat
     skipped, ahead = max(0, min(committed, end) - start), max(0, committed - end)
     if skipped + ahead == 0:
         return None
-    where = f"{key.topic}-{key.partition}"
-    still = f", and {ahead:,} still to be written" if ahead else ""
+    return _carried(place, key, reading, change, Skip(start, end, skipped, ahead))
+
+
+def _carried(place: Place, key: GroupPartition, reading: Reading, change: Recreation, skip: Skip) -> Finding:
+    where, committed = f"{key.topic}-{key.partition}", reading.committed_offset
+    still = f", and {skip.ahead:,} still to be written" if skip.ahead else ""
     return Finding(
         kind=Kind.COMMIT_OF_OLD_TOPIC,
         place=place,
         anchor=f"commit {committed} of {change.old_topic_id}",
         severity=4,
-        title=f"{key.group_id} skips {skipped + ahead:,} offsets of {where}, which was created anew",
+        title=f"{key.group_id} skips {skip.all:,} offsets of {where}, which was created anew",
         statements=(
             Statement(
                 Grade.PROBABLE,
-                f"{key.group_id} skips {skipped:,} offsets of the new {where} from {start:,} on{still}.",
+                f"{key.group_id} skips {skip.skipped:,} offsets of the new {where} from {skip.start:,} on{still}.",
                 "the commit was made on the old topic: it is the same as before the topic was created anew",
             ),
             Statement(
                 Grade.PROVEN,
                 f"Commit {committed:,} stood on the topic {change.old_topic_id} and stands on {change.new_topic_id}, "
-                f"whose log runs from {start:,} to {end:,} ({utc(reading.offsets.observed_at_ms)}).",
+                f"whose log runs from {skip.start:,} to {skip.end:,}.",
             ),
         ),
-        bounds=Bounds(0, skipped + ahead, skipped + ahead, Unit.OFFSETS),
+        bounds=Bounds(0, skip.all, skip.all, Unit.OFFSETS),
         evidence={
             "old_topic_id": change.old_topic_id,
             "new_topic_id": change.new_topic_id,
             "committed_offset": committed,
-            "log_start_offset": start,
-            "high_watermark": end,
-            "skipped": skipped,
-            "ahead": ahead,
+            "log_start_offset": skip.start,
+            "high_watermark": skip.end,
+            "skipped": skip.skipped,
+            "ahead": skip.ahead,
             "commit_observed_at_ms": reading.commit.observed_at_ms,
         },
         happened_at_ms=change.first_seen_new_at_ms,

@@ -1,4 +1,4 @@
-"""What leaders of a real cluster say of old epochs after a clean and after an unclean election, and what the rules find."""
+"""What leaders of a real cluster say of old epochs after a clean and an unclean election, and what the rules find."""
 
 import pytest
 

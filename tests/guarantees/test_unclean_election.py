@@ -83,6 +83,14 @@ def test_it_is_grave_once_a_cut_is_shown_and_names_who_committed_beyond_it():
     assert len(findings(*rounds, kind=Kind.LOG_TRUNCATED)) == 1
 
 
+def test_it_says_whether_the_topic_allows_unclean_elections():
+    allowed = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "true"}})
+    forbidden = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "false"}})
+
+    said = [finding(BEFORE, after, kind=UNCLEAN).evidence for after in (allowed, forbidden, AFTER)]
+    assert [one["unclean_leader_election_enable"] for one in said] == [True, False, None]
+
+
 def test_a_commit_up_to_the_new_end_is_not_named():
     found = finding(BEFORE, checked(5, 4, 1400, committed=1400), checked(10, 4, 1400, committed=1400), kind=UNCLEAN)
 
