@@ -52,5 +52,7 @@ def test_the_likeliest_cause_comes_first():
 
 @pytest.mark.parametrize(("metadata_epoch", "found"), [(0, 1), (1, 0)])
 def test_an_answer_older_than_the_metadata_of_its_own_round_is_no_sample(metadata_epoch, found):
-    rounds = [seen(s, high=100, committed=150, isr=state(epoch=metadata_epoch, second=s), epoch=0) for s in (0, 5)]
-    assert len(findings(*rounds, kind=Kind.COMMITTED_AHEAD)) == found
+    first = seen(0, high=100, committed=150, epoch=0)
+    second = seen(5, high=100, committed=150, isr=state(epoch=metadata_epoch, second=5), epoch=0)
+
+    assert len(findings(first, second, kind=Kind.COMMITTED_AHEAD)) == found

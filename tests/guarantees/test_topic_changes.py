@@ -45,6 +45,14 @@ def test_the_old_id_from_old_metadata_is_no_third_topic():
     assert [one.anchor for one in findings(*rounds, kind=ANEW)] == ["after topic-id-1"]
 
 
+def test_old_metadata_for_longer_is_no_third_topic_either():
+    stale = [topic(s, "topic-id-1", 5) for s in (10, 15)]
+    rounds = (OLD, topic(5, NEW_ID, 10), *stale, topic(20, NEW_ID, 10), topic(25, NEW_ID, 10))
+
+    assert not findings(*rounds[:4], kind=ANEW)
+    assert [one.anchor for one in findings(*rounds, kind=ANEW)] == ["after topic-id-1"]
+
+
 def test_a_commit_of_the_old_topic_skips_what_the_new_one_holds_below_it():
     found = finding(OLD, *(topic(s, NEW_ID, 10, 5, start=1) for s in (5, 10)), kind=CARRIED)
 
