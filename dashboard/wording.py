@@ -55,6 +55,11 @@ KINDS: Mapping[Kind, str] = {
     Kind.WRONG_COMMIT_EPOCH: "Wrong commit epoch",
     Kind.COMMITTED_AHEAD: "Commit beyond the end",
     Kind.BELOW_MIN_ISR: "Below min ISR",
+    Kind.AT_MIN_ISR: "At min ISR",
+    Kind.MIN_ISR_ABOVE_REPLICAS: "Min ISR above replicas",
+    Kind.TOPIC_RECREATED: "Topic created anew",
+    Kind.COMMIT_OF_OLD_TOPIC: "Commit of the old topic",
+    Kind.PARTITIONS_ADDED: "Partitions added",
     Kind.STABLE_OFFSET_FROZEN: "Stable offset frozen",
 }
 

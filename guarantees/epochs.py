@@ -49,7 +49,9 @@ def remember_epochs(
         elif first.leader_epoch != now.leader_epoch:
             begun[partition] = now
             ended = _sight(first, before.offsets[partition], before.replicas.get(partition, ()))
-            former[partition] = (*former.get(partition, ()), ended)[-MOST_FORMER_EPOCHS:]
+            # Where the high watermark fell at the start of this epoch, that was told: it is not lost a second time.
+            earlier = (_shortened(sight, ended.first_high_watermark) for sight in former.get(partition, ()))
+            former[partition] = (*earlier, ended)[-MOST_FORMER_EPOCHS:]
     return begun, former
 
 

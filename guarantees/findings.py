@@ -23,6 +23,11 @@ class Kind(StrEnum):
     WRONG_COMMIT_EPOCH = "wrong_commit_epoch"  # L3, not a loss: commits name an epoch that was over before
     COMMITTED_AHEAD = "committed_ahead"  # L8, L3, X2: a commit beyond the end of the log
     BELOW_MIN_ISR = "below_min_isr"  # L6
+    AT_MIN_ISR = "at_min_isr"  # L6: one replica less and writes are refused, or a single copy is acknowledged
+    MIN_ISR_ABOVE_REPLICAS = "min_isr_above_replicas"  # L6: a note on the configuration
+    TOPIC_RECREATED = "topic_recreated"  # L8
+    COMMIT_OF_OLD_TOPIC = "commit_of_old_topic"  # L8: a commit survived the topic it was made on
+    PARTITIONS_ADDED = "partitions_added"  # L9
     STABLE_OFFSET_FROZEN = "stable_offset_frozen"  # T1, T2: an open transaction holds the last stable offset
 
 

@@ -58,8 +58,8 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True)
-class BelowMinIsr:
-    """A partition that refuses acks=all writes. `after_ms` is the last sample before, None where there was none."""
+class LowIsr:
+    """A partition with too few in-sync replicas. `after_ms` is the last sample before, None where there was none."""
 
     topic_id: str
     leader_epoch: int
@@ -88,6 +88,17 @@ class EpochSight:
 
 
 @dataclass(frozen=True, slots=True)
+class Recreation:
+    """A topic seen under another id, until a second round confirms it; `carried` are commits that did not change."""
+
+    old_topic_id: str
+    new_topic_id: str
+    last_seen_old_at_ms: int
+    first_seen_new_at_ms: int
+    carried: Mapping[GroupPartition, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A plain value: `observe` takes one and gives the next. Mappings are never changed in place.
 
@@ -95,7 +106,7 @@ class Memory:
     lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit. `epochs_begun` are
     the first offsets seen in each current leader epoch, `former_epochs` the epochs before it, the oldest first;
     `epoch_ends` the last two answers per asked epoch; `past_epoch_ends` commits seen to move on past the end of the
-    epoch they name.
+    epoch they name; `recreated` topics whose new id was seen once.
     """
 
     commits: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
@@ -107,12 +118,14 @@ class Memory:
     silences: Mapping[GroupPartition, Silence] = field(default_factory=dict)
     customs: Mapping[GroupPartition, tuple[int, ...]] = field(default_factory=dict)
     holds: Mapping[TopicPartition, Hold] = field(default_factory=dict)
-    below_min_isr: Mapping[TopicPartition, BelowMinIsr] = field(default_factory=dict)
+    below_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)
+    at_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)
     ahead: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
     epochs_begun: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
     former_epochs: Mapping[TopicPartition, tuple[EpochSight, ...]] = field(default_factory=dict)
     epoch_ends: Mapping[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]] = field(default_factory=dict)
     past_epoch_ends: Mapping[GroupPartition, EpochEnd] = field(default_factory=dict)
+    recreated: Mapping[str, Recreation] = field(default_factory=dict)
     open: Mapping[str, Finding] = field(default_factory=dict)
 
     @staticmethod

@@ -61,6 +61,10 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
         Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
     },
+    Kind.COMMIT_OF_OLD_TOPIC: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
     Kind.EXPIRED_UNREAD: {
         Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
@@ -86,6 +90,7 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.GROUP_STOPPED: 2,
     Kind.GROUP_STALLED: 2,
     Kind.BELOW_MIN_ISR: 2,
+    Kind.AT_MIN_ISR: 2,
     Kind.COMMITTED_AHEAD: 2,
 }
 

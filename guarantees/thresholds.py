@@ -13,6 +13,7 @@ class Thresholds:
     `small_rewind_offsets`: one poll of a Java consumer (max.poll.records = 500): what a rebalance may legally repeat.
     `frozen_after_s`: far above an ordinary transaction (tens of milliseconds to a few seconds), far below the default
     transaction timeout of 60 s, so there is still time to act.
+    `at_min_isr_after_s`: an orderly restart of a broker is over by then, and every roll passes through it.
     `gap_s`: rounds further apart than this leave a gap; time in a gap was not observed and counts for nothing. Must be
     above the sampling interval: collectors set it to at least three intervals.
     """
@@ -23,4 +24,5 @@ class Thresholds:
     min_rewind_offsets: int = 1
     small_rewind_offsets: int = 500
     frozen_after_s: float = 10.0
+    at_min_isr_after_s: float = 120.0
     gap_s: float = 30.0

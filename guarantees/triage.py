@@ -47,7 +47,10 @@ Lists = tuple[list[Reading], list[Reading], list[Reading], list[Reading]]
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """One pass over the commits: the few a rule has to look at. `commits` is what to remember."""
+    """One pass over the commits: the few a rule has to look at. `commits` is what to remember.
+
+    `beyond_epoch` lie past the end of the leader epoch they name; `carried` are the same as on a topic of another id.
+    """
 
     commits: Mapping[GroupPartition, CommittedOffset]
     fallen: Sequence[Fall]
@@ -55,6 +58,7 @@ class Triage:
     ahead: Sequence[Reading]
     overtaken: Sequence[Reading]
     beyond_epoch: Sequence[Reading]
+    carried: Sequence[Reading]
 
 
 def known_reading(
@@ -81,6 +85,7 @@ def triage(
     """
     commits = dict(before.commits)
     fallen: list[Fall] = []
+    carried: list[Reading] = []
     lists: Lists = ([], [], [], [])
     share = {g for g, state in observed.groups.items() if isinstance(state, GroupState) and state.group_type == "share"}
     for key, commit in observed.commits.items():
@@ -92,16 +97,18 @@ def triage(
             if is_trusted:
                 commits.pop(key, None)
             continue
-        fall = _fall(key, commits.get(key), commit, value)
+        known = commits.get(key)
+        fall = _fall(key, known, commit, value)
         if fall is not None and not is_trusted:
             continue
         if fall is not None:
             fallen.append(fall)
+        carried += _carried(known, Reading(key, commit, value, None))
         commits[key] = commit
         answer = offsets.get(TopicPartition(key.topic, key.partition))
         if answer is not None and answer.topic_id == commit.topic_id and is_trusted:
             _sort_in(Reading(key, commit, value, answer), answer, epoch_ends, lists)
-    return Triage(commits, fallen, *lists)
+    return Triage(commits, fallen, *lists, carried)
 
 
 def _fall(key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, new: int) -> Fall | None:
@@ -109,6 +116,13 @@ def _fall(key: GroupPartition, known: CommittedOffset | None, commit: CommittedO
         return None
     old = known.committed_offset
     return Fall(key, known, commit, old, new) if isinstance(old, int) and new < old else None
+
+
+def _carried(known: CommittedOffset | None, reading: Reading) -> list[Reading]:
+    """The same commit as on a topic of the same name and another id."""
+    if known is None or known.topic_id == reading.commit.topic_id:
+        return []
+    return [reading] if known.committed_offset == reading.committed_offset else []
 
 
 def _sort_in(

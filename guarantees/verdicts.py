@@ -18,6 +18,7 @@ OF_GROUP = frozenset(
         Kind.EXPIRED_UNREAD,
         Kind.COMMITTED_AHEAD,
         Kind.COMMIT_IN_TRUNCATED_LOG,
+        Kind.COMMIT_OF_OLD_TOPIC,
         Kind.WRONG_COMMIT_EPOCH,
         Kind.LOST_WRITE,
     }
@@ -31,6 +32,10 @@ OF_TOPIC = frozenset(
         Kind.TAIL_TRUNCATED,
         Kind.UNCLEAN_ELECTION,
         Kind.BELOW_MIN_ISR,
+        Kind.AT_MIN_ISR,
+        Kind.MIN_ISR_ABOVE_REPLICAS,
+        Kind.TOPIC_RECREATED,
+        Kind.PARTITIONS_ADDED,
         Kind.STABLE_OFFSET_FROZEN,
     }
 )

@@ -8,12 +8,17 @@ from guarantees.epochs import epoch_checks, remember_ends, remember_epochs, with
 from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
 from guarantees.observations import Round, Signal
+from guarantees.places import TopicPartition
 from guarantees.rules import (
+    at_min_isr,
     commit_epochs,
     committed_ahead,
     expired_unread,
     min_isr,
+    min_isr_setting,
+    partitions_added,
     progress,
+    recreation,
     redelivery,
     rewind,
     stable_offset,
@@ -24,7 +29,7 @@ from guarantees.rules import (
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
 from guarantees.trust import distrusted_groups, group_sights, newest_states, trusted_offsets
-from guarantees.view import View, readers, topic_partition
+from guarantees.view import View, readers
 
 __all__ = ["Memory", "observe", "resume"]
 
@@ -46,14 +51,18 @@ RULES: Sequence[Rule] = (
     Rule((Kind.LOG_TRUNCATED,), truncation.opened, truncation.continued),
     Rule((Kind.UNCLEAN_ELECTION,), unclean_election.opened, unclean_election.continued),
     Rule((Kind.EXPIRED_UNREAD,), expired_unread.opened, expired_unread.continued),
+    Rule(recreation.KINDS, recreation.opened, recreation.continued),
     Rule((Kind.REWIND,), rewind.opened, rewind.continued),
     Rule((Kind.TAIL_TRUNCATED,), tail.opened, tail.continued),
     Rule((Kind.COMMITTED_AHEAD,), committed_ahead.opened, committed_ahead.continued),
     Rule((Kind.STABLE_OFFSET_FROZEN,), stable_offset.opened, stable_offset.continued),
     Rule((Kind.BELOW_MIN_ISR,), min_isr.opened, min_isr.continued),
+    Rule((Kind.AT_MIN_ISR,), at_min_isr.opened, at_min_isr.continued),
+    Rule((Kind.PARTITIONS_ADDED,), partitions_added.opened, partitions_added.continued),
     Rule(progress.KINDS, progress.opened, progress.continued),
     Rule(commit_epochs.KINDS, commit_epochs.opened, commit_epochs.continued),
     Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
+    Rule((Kind.MIN_ISR_ABOVE_REPLICAS,), min_isr_setting.opened, min_isr_setting.continued),
 )
 CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
 
@@ -110,11 +119,13 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         customs=customs,
         holds=holds,
         below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
+        at_min_isr=at_min_isr.remember(memory, observed, thresholds.gap_s),
         ahead=committed_ahead.remember(memory, observed, offsets, found.ahead),
         epochs_begun=begun,
         former_epochs=without_cuts(former, checks),
         epoch_ends=ends,
         past_epoch_ends=commit_epochs.remember(memory, found),
+        recreated=recreation.remember(memory, observed, found),
         open=memory.open,
     )
     return View(
@@ -144,9 +155,10 @@ def _continued(finding: Finding, view: View) -> Finding:
 
 def _lost_topic(finding: Finding, view: View) -> str | None:
     """Why a finding's topic is no more: two rounds show another id, or complete metadata does not name it any more."""
-    partition = topic_partition(finding.place)
-    if partition is None or finding.place.topic_id is None:
+    topic, number = finding.place.topic, finding.place.partition
+    if topic is None or finding.place.topic_id is None:
         return None
+    partition = TopicPartition(topic, number or 0)
     state, before = view.round.states.get(partition), view.before.states.get(partition)
     if state is not None:
         is_other = before is not None and finding.place.topic_id not in (state.topic_id, before.topic_id)

@@ -56,7 +56,7 @@ def remember(before: Memory, found: Triage) -> dict[GroupPartition, EpochEnd]:
         key, epoch = reading.key, reading.commit.committed_leader_epoch
         ends = before.epoch_ends.get(key.topic_partition, {}).get(known(epoch), ())
         same, last = before.past_epoch_ends.get(key), before.commits.get(key)
-        if not ends or not is_beyond(reading.committed_offset, ends[-1]):
+        if not ends:
             continue
         if same is not None and (same.asked_epoch, same.end_offset) == (epoch, ends[-1].end_offset):
             past[key] = same

@@ -7,6 +7,7 @@ from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
 from guarantees.observations import PartitionOffsets
 from guarantees.times import utc
+from guarantees.topic_settings import RETENTION_BYTES, RETENTION_MS, TopicSettings, deletes_nothing_by_age_or_size
 from guarantees.triage import Reading
 from guarantees.view import View, group_place, known, number
 
@@ -75,7 +76,7 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
                 f"Up to {hole:,} of them were never read: a running consumer may have been past its commit, and "
                 "markers, aborted and compacted offsets hold no record.",
             ),
-            Statement(Grade.NOT_OBSERVABLE, "Whether retention or a delete request moved the log start."),
+            _mover(view, reading.key.topic),
         ),
         bounds=Bounds(0, None, hole, Unit.OFFSETS),
         evidence={
@@ -92,3 +93,18 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
         happened_at_ms=reading.commit.observed_at_ms,
         last_seen_at_ms=reading.commit.observed_at_ms,
     )
+
+
+def _mover(view: View, topic: str) -> Statement:
+    """Retention or a DeleteRecords request (L1, L2): the settings rule the first out, and never the second."""
+    settings = view.round.topic_settings.get(topic)
+    if deletes_nothing_by_age_or_size(settings):
+        text = "A delete request moved the log start, not retention."
+        return Statement(Grade.PROBABLE, text, "the topic's settings, which keep every record, were the same before")
+    limits = "" if settings is None else f"; the topic keeps {_kept(settings)}"
+    return Statement(Grade.NOT_OBSERVABLE, f"Whether retention or a delete request moved the log start{limits}.")
+
+
+def _kept(settings: TopicSettings) -> str:
+    named = [f"{name}={settings[name]}" for name in (RETENTION_MS, RETENTION_BYTES) if name in settings]
+    return ", ".join(named) or "what its unknown settings say"

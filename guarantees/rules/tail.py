@@ -75,7 +75,7 @@ def _tail(view: View, partition: TopicPartition) -> Tail | None:
         sight=sight,
         leader=first.broker,
         leader_epoch=known(first.leader_epoch),
-        first_lost=max(end[0], sight.last_high_watermark),
+        first_lost=end[0],
         log_end_offset=known(sight.log_end_offset),
         observed_at_ms=end[1],
     )
@@ -88,11 +88,9 @@ def _end_of_new_log(view: View, partition: TopicPartition) -> tuple[int, int] | 
     return None if offsets is None or end is None else (end, offsets.observed_at_ms)
 
 
-def _end_of_epoch(sight: EpochSight, check: EpochCheck) -> tuple[int, int] | None:
+def _end_of_epoch(sight: EpochSight, check: EpochCheck) -> tuple[int, int]:
     """What only the old leader had was of its own epoch: it is gone as a whole where that epoch is."""
-    if check.end.asked_epoch != sight.leader_epoch or not isinstance(check.end.answered_epoch, int):
-        return None
-    is_gone = check.end.answered_epoch < sight.leader_epoch
+    is_gone = known(check.end.answered_epoch) < sight.leader_epoch
     return sight.last_high_watermark if is_gone else known(check.end.end_offset), check.end.observed_at_ms
 
 

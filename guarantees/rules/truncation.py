@@ -139,8 +139,7 @@ def _with_end(finding: Finding, view: View) -> Finding:
     loss = None if partition is None or check is None else _cut(view, partition, check)
     if loss is None or loss.after.leader_epoch != finding.evidence["leader_epoch"]:
         return finding
-    told = _finding(view, loss, view.readers({loss.partition})[loss.partition])
-    return replace(told, happened_at_ms=finding.happened_at_ms)
+    return _finding(view, loss, view.readers({loss.partition})[loss.partition])
 
 
 def _old_end(finding: Finding) -> int:

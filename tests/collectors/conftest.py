@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched, open_cluster
+from guarantees.observations import Round
 from settings import ClusterSettings
 
 
@@ -22,6 +23,7 @@ class Rounds:
         self.remembered = Remembered()
         self.tick = 0
         self.took_s = 0.0
+        self.observed: list[Round] = []
 
     def next(self) -> Collected:
         started_s = time.monotonic()
@@ -33,6 +35,7 @@ class Rounds:
             collected = collect_round(self.watched, signals, topology, self.remembered, self.tick)
         self.tick += 1
         self.remembered = collected.remembered
+        self.observed.append(collected.round)
         self.took_s = time.monotonic() - started_s
         return collected
 
@@ -72,12 +75,16 @@ def watch(cluster) -> Iterator[Callable[..., Rounds]]:
 
 @pytest.fixture
 def new_topic(cluster) -> Callable[..., str]:
-    """Create a topic and wait until it can be used; `replicas` names the brokers of each partition."""
+    """Create a topic and wait until it can be used; `replicas` names the brokers of each partition.
+
+    Settings of the topic are given with underscores: min_insync_replicas="1".
+    """
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
 
-    def create(name: str, replicas: list[list[int]]) -> str:
+    def create(name: str, replicas: list[list[int]], **settings: str) -> str:
         topic = f"{name}-{uuid.uuid4().hex[:8]}"
-        created = admin.create_topics([NewTopic(topic, len(replicas), replica_assignment=replicas)])
+        config = {setting.replace("_", "."): value for setting, value in settings.items()}
+        created = admin.create_topics([NewTopic(topic, len(replicas), replica_assignment=replicas, config=config)])
         created[topic].result(30)
         return topic
 

@@ -66,6 +66,21 @@ def test_a_round_asks_no_more_than_it_may_and_the_rest_later(monkeypatch):
     assert len(questions(known, {P0: offsets(5), P1: offsets(5)}, {})) == 1
 
 
+def test_a_replaced_leaders_answer_changes_nothing_that_is_known():
+    seen = Round(cluster_id="c", tick=1, started_at_ms=0, ended_at_ms=0, partitions={P0: offsets(4)})
+
+    assert questions(known_after(after((P0, offsets(5))), seen), {P0: offsets(5)}, {}) == {}
+
+
+@pytest.mark.parametrize("now", [{P0: offsets(4)}, {}])
+def test_a_question_waits_while_the_leader_it_is_for_does_not_answer(now):
+    waiting = EpochQuestion(P0, 3, 5)
+    known = EpochsKnown(after((P0, offsets(5))).led, {waiting: epoch_ends.Tried(1, 0)})
+
+    assert questions(known, {P0: offsets(5)}, {}) == {waiting: 1}
+    assert questions(known, now, {}) == {}
+
+
 def rounds_of(cluster, count):
     collected, remembered = [], None
     for tick in range(count):

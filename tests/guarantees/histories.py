@@ -28,6 +28,7 @@ PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))
 FAILED = Unknown("no answer")
 LONGEST_TRANSACTION_S = 8.0
 LONGEST_SILENCE_S = 40.0
+LONGEST_RESTART_S = 60.0
 
 Action = tuple[str, int, int]
 
@@ -41,6 +42,7 @@ class Log:
     epochs: list[tuple[int, int]] = field(default_factory=lambda: [(0, 0)])
     leader: int = 1
     in_sync: tuple[int, ...] = (1, 2, 3)
+    low_since: float = 0
     transaction_start: int | None = None
     transaction_since: float = 0
     producer_id: int = 100
@@ -139,6 +141,8 @@ class Cluster:
         log.is_recovering = amount % 3 == 0
 
     def lag_behind(self, log: Log, amount: int) -> None:
+        if len(log.in_sync) == 3:
+            log.low_since = self.now
         log.in_sync = (log.leader, 1 + log.leader % 3)
 
     def catch_up(self, log: Log, amount: int) -> None:
@@ -183,6 +187,8 @@ class Cluster:
         for log in self.logs:
             if self.now - log.transaction_since > LONGEST_TRANSACTION_S:
                 self.end(log)
+            if self.now - log.low_since > LONGEST_RESTART_S:
+                log.in_sync = (1, 2, 3)
             if self.now - log.committed_at > LONGEST_SILENCE_S:
                 self.rebalancing = False
                 self.consume(log, 10**6)

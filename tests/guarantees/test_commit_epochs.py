@@ -67,6 +67,13 @@ def test_one_poll_past_the_end_is_neither():
     assert findings(*rounds[:2], at_second(10, 664), kind=WRONG)
 
 
+def test_a_commit_that_named_another_epoch_before_did_not_move_on_under_this_one():
+    rounds = (at_second(0, 160, end=163, epoch=2), at_second(5, 700, end=163))
+
+    assert not findings(*rounds, kind=WRONG)
+    assert findings(*rounds, kind=CUT)
+
+
 def test_an_end_that_fell_after_the_commit_had_passed_it_is_no_wrong_epoch():
     rounds = (at_second(0, 800, end=900), at_second(5, 850, end=163), at_second(10, 850, end=163))
 

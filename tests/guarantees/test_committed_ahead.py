@@ -1,7 +1,7 @@
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import NOBODY, finding, findings, seen
+from tests.guarantees.builders import NOBODY, finding, findings, seen, state
 
 AHEAD = Kind.COMMITTED_AHEAD
 
@@ -48,3 +48,11 @@ def test_the_likeliest_cause_comes_first():
 
     assert causes[0].startswith("a cut of the log (")
     assert "MirrorMaker" in finding(*empty, kind=AHEAD).evidence["possible_causes"][0]
+
+
+@pytest.mark.parametrize(("metadata_epoch", "found"), [(0, 1), (1, 0)])
+def test_an_answer_older_than_the_metadata_of_its_own_round_is_no_sample(metadata_epoch, found):
+    first = seen(0, high=100, committed=150, epoch=0)
+    second = seen(5, high=100, committed=150, isr=state(epoch=metadata_epoch, second=5), epoch=0)
+
+    assert len(findings(first, second, kind=Kind.COMMITTED_AHEAD)) == found

@@ -70,3 +70,28 @@ def test_it_closes_at_the_log_start_and_not_before():
 
     assert finding(*hole, seen(10, high=900, start=400, committed=399), kind=EXPIRED).closed_reason is None
     assert finding(*hole, seen(10, high=900, start=400, committed=400), kind=EXPIRED).closed_reason
+
+
+KEEPS_ALL = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "grade", "said"),
+    [
+        (KEEPS_ALL, Grade.PROBABLE, "A delete request moved"),
+        ({"cleanup.policy": "compact", "retention.ms": "1000", "retention.bytes": "-1"}, Grade.PROBABLE, "A delete"),
+        ({**KEEPS_ALL, "retention.ms": "1000"}, Grade.NOT_OBSERVABLE, "keeps retention.ms=1000"),
+        ({**KEEPS_ALL, "cleanup.policy": "compact,delete", "retention.bytes": "9"}, Grade.NOT_OBSERVABLE, "Whether"),
+        ({}, Grade.NOT_OBSERVABLE, "what its unknown settings say"),
+    ],
+    ids=["keeps all", "compacts only", "by age", "by size", "not known"],
+)
+def test_only_settings_that_keep_every_record_tell_who_moved_the_log_start(settings, grade, said):
+    rounds = [
+        seen(0, high=900, committed=300, settings=settings),
+        seen(5, high=900, start=400, committed=300, settings=settings),
+    ]
+    statement = finding(*rounds, kind=EXPIRED).statements[2]
+
+    assert statement.grade is grade
+    assert said in statement.text

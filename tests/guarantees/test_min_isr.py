@@ -1,7 +1,7 @@
 import pytest
 
 from guarantees.findings import Kind
-from guarantees.rules.min_isr import is_below
+from guarantees.isr import is_below
 from tests.guarantees.builders import finding, findings, seen, state
 
 BELOW = Kind.BELOW_MIN_ISR

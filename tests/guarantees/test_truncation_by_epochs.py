@@ -72,7 +72,8 @@ def test_one_answer_about_the_newest_epoch_judges_those_before_it_too():
 
 
 def test_answers_of_two_leaders_do_not_confirm_each_other():
-    assert not findings(*OLD, asked(10, 4, 1400), asked(15, 4, 1400, current=6), kind=CUT)
+    for end in (1400, 1410):
+        assert not findings(*OLD, asked(10, 4, 1400), asked(15, 4, end, current=6), kind=CUT)
 
 
 def test_the_answer_of_another_topic_id_says_nothing():
@@ -97,6 +98,21 @@ def test_a_second_cut_is_a_finding_of_its_own():
     first, second = findings(*rounds, *later, kind=CUT)
 
     assert (first.bounds.lower, second.bounds.lower, second.anchor) == (100, 300, "leader epoch 6")
+
+
+def test_a_cut_by_a_fall_is_not_counted_again_in_the_next_and_keeps_its_own_figure():
+    fallen = seen(10, high=1450, epoch=5, broker=3)
+    second_cut = [asked(s, 5, 1440, epoch=5, current=6, high=1490) for s in (15, 20)]
+    first, second = findings(*OLD, fallen, *second_cut, kind=CUT)
+
+    assert (first.anchor, first.bounds.lower, first.closed_reason) == ("leader epoch 5", 50, None)
+    assert (second.anchor, second.bounds.lower) == ("leader epoch 6", 10)
+
+
+def test_a_fall_that_has_closed_is_not_opened_again_by_a_late_answer():
+    rounds = (*OLD, asked(10, 4, 1400, high=1450), seen(15, high=1500, epoch=5, broker=3), asked(20, 4, 1400))
+
+    assert "grown past" in finding(*rounds, kind=CUT).closed_reason
 
 
 def test_a_high_watermark_that_fell_opens_it_at_once_and_the_epochs_end_adds_to_it():

@@ -83,6 +83,14 @@ def test_it_is_grave_once_a_cut_is_shown_and_names_who_committed_beyond_it():
     assert len(findings(*rounds, kind=Kind.LOG_TRUNCATED)) == 1
 
 
+def test_it_says_whether_the_topic_allows_unclean_elections():
+    allowed = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "true"}})
+    forbidden = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "false"}})
+
+    said = [finding(BEFORE, after, kind=UNCLEAN).evidence for after in (allowed, forbidden, AFTER)]
+    assert [one["unclean_leader_election_enable"] for one in said] == [True, False, None]
+
+
 def test_a_commit_up_to_the_new_end_is_not_named():
     found = finding(BEFORE, checked(5, 4, 1400, committed=1400), checked(10, 4, 1400, committed=1400), kind=UNCLEAN)
 
@@ -102,6 +110,19 @@ def test_without_an_answer_it_waits_a_minute_and_then_says_that_the_loss_is_not_
 
     assert finding(*unanswered, led(65, [1, 2, 3], 5, 3), kind=UNCLEAN).closed_reason is None
     assert "not known" in finding(*unanswered, led(66, [1, 2, 3], 5, 3), kind=UNCLEAN).closed_reason
+
+
+def test_an_answer_about_an_older_epoch_does_not_say_that_nothing_is_missing():
+    older = [led(s, [3], 5, 3, ends=(epoch_end(3, 3, 1500, current=5, second=s),), high=1600) for s in (10, 15)]
+    rounds = (led(0, [1], 3, 1), led(5, [1], 4, 1, high=1550), *older)
+
+    assert finding(*rounds, kind=UNCLEAN).evidence["is_cut"] is None
+
+
+def test_what_the_leader_of_a_later_epoch_says_is_about_another_election():
+    later = [led(s, [3, 1], 6, 1, ends=(epoch_end(5, 5, 1500, current=6, second=s),)) for s in (10, 15)]
+
+    assert finding(BEFORE, AFTER, *later, kind=UNCLEAN).evidence["is_cut"] is None
 
 
 def test_what_was_cut_stays_lost_when_it_closes():

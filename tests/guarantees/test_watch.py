@@ -94,11 +94,11 @@ def test_an_unclean_election_is_found_and_what_it_cost(history, cut, partition):
     log = cluster.logs[partition]
     cluster.end(log)
     cluster.produce(log, 10)
-    log.leader, log.in_sync = 1, (1, 2)
+    log.leader, log.in_sync, log.low_since = 1, (1, 2), cluster.now
     rounds += watched(cluster, [QUIET, QUIET])
     log.is_recovering = False
     log.cut(cut, leader=3)
-    log.in_sync = (3,)
+    log.in_sync, log.low_since = (3,), cluster.now
     cluster.produce(log, cut)
     rounds += watched(cluster, [QUIET, QUIET])
     _, found = watch(rounds)

@@ -1,0 +1,78 @@
+"""at_min_isr: replicas are missing and one more would stop acks=all writes, or a single copy is acknowledged (L6)."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from guarantees.findings import Finding, Grade, Kind, Statement
+from guarantees.isr import effective_minimum, is_at, is_single_copy, low_evidence, remember_low, seconds, while_low
+from guarantees.memory import LowIsr, Memory
+from guarantees.observations import PartitionState, Round
+from guarantees.places import TopicPartition
+from guarantees.times import utc
+from guarantees.topic_settings import min_insync_replicas
+from guarantees.view import View, partition_place, topic_partition
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """In-sync replicas equal the effective minimum: after two samples where that is a single copy, otherwise once it
+    was seen, without gaps, for longer than a broker takes to restart.
+    """
+    for partition, low in view.now.at_min_isr.items():
+        state = view.round.states.get(partition)
+        place = partition_place(view.cluster_id, partition, low.topic_id)
+        if state is not None and (Kind.AT_MIN_ISR, place) not in view.open_places and _is_long(view, partition, low):
+            yield _finding(view, partition, low, state)
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """A single copy seen while it lasts makes it graver for good."""
+    partition = topic_partition(finding.place)
+    lasting = while_low(finding, view, view.now.at_min_isr, "no longer at the minimum of in-sync replicas")
+    if partition is None or lasting.closed_reason is not None or not _is_single(view, partition):
+        return lasting
+    return replace(lasting, severity=3)
+
+
+def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartition, LowIsr]:
+    return remember_low(before.at_min_isr, before, observed, gap_s, is_at)
+
+
+def _is_long(view: View, partition: TopicPartition, low: LowIsr) -> bool:
+    is_lasting = low.observed_ms >= view.thresholds.at_min_isr_after_s * 1000
+    return is_lasting or (low.rounds >= 2 and _is_single(view, partition))
+
+
+def _is_single(view: View, partition: TopicPartition) -> bool:
+    state = view.round.states.get(partition)
+    return state is not None and is_single_copy(state, _minimum(view, partition))
+
+
+def _minimum(view: View, partition: TopicPartition) -> int | None:
+    return min_insync_replicas(view.round.topic_settings.get(partition.topic))
+
+
+def _finding(view: View, partition: TopicPartition, low: LowIsr, state: PartitionState) -> Finding:
+    where, minimum = f"{partition.topic}-{partition.partition}", _minimum(view, partition)
+    evidence = low_evidence(low, state, minimum)
+    is_single = is_single_copy(state, minimum)
+    in_sync, replicas = list(state.in_sync_replicas), list(state.replicas)
+    consequence = (
+        "acks=all acknowledges what the leader alone has, and its loss loses them"
+        if is_single
+        else "one replica less and writes with acks=all are refused"
+    )
+    text = f"{where} has the in-sync replicas {in_sync} of {replicas}, since {utc(low.since_ms)} at the latest"
+    return Finding(
+        kind=Kind.AT_MIN_ISR,
+        place=partition_place(view.cluster_id, partition, low.topic_id),
+        anchor=f"leader epoch {low.leader_epoch}, since {low.since_ms}",
+        severity=3 if is_single else 1,
+        title=f"{where} acknowledges a single copy"
+        if is_single
+        else f"{where} has no in-sync replica to spare: {len(in_sync)} of {effective_minimum(state, minimum)} needed",
+        statements=(Statement(Grade.PROVEN, f"{text}: {consequence}."),),
+        bounds=seconds(evidence, state.observed_at_ms),
+        evidence=evidence,
+        happened_at_ms=low.since_ms,
+        last_seen_at_ms=state.observed_at_ms,
+    )

@@ -1,0 +1,80 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from guarantees.isr import is_at, is_single_copy
+from guarantees.memory import Memory
+from tests.guarantees.builders import finding, findings, seen, state, steps
+
+AT = Kind.AT_MIN_ISR
+
+
+def at_second(second, in_sync, minimum=2, **given):
+    return seen(second, isr=state(in_sync, second=second, **given), min_isr=minimum)
+
+
+@pytest.mark.parametrize(
+    ("in_sync", "replicas", "minimum", "at", "single"),
+    [
+        ([1, 2], [1, 2, 3], 2, True, False),
+        ([1, 2, 3], [1, 2, 3], 2, False, False),
+        ([1], [1, 2, 3], 2, False, False),
+        ([1, 2], [1, 2], 2, False, False),
+        ([1], [1, 2, 3], 1, True, True),
+        ([1], [1, 2], 1, True, True),
+        ([1], [1], 1, False, False),
+        ([1], [1], 2, False, False),
+        ([1, 2], [1, 2, 3], 1, False, False),
+        ([1, 2], [1, 2, 3], None, False, False),
+    ],
+)
+def test_at_the_minimum_with_replicas_missing(in_sync, replicas, minimum, at, single):
+    given = state(in_sync, replicas=replicas)
+
+    assert (is_at(given, minimum), is_single_copy(given, minimum)) == (at, single)
+
+
+def test_a_partition_without_a_leader_is_not_at_its_minimum():
+    assert not is_at(state([1, 2], leader=None), 2)
+
+
+def test_it_is_information_once_it_lasts_longer_than_a_restart():
+    rounds = [at_second(0, [1, 2, 3]), *(at_second(s, [1, 2]) for s in steps(5, 120))]
+
+    assert not findings(*rounds, kind=AT)
+    found = finding(*rounds, at_second(125, [1, 2]), kind=AT)
+    assert (found.severity, found.grade, found.evidence["effective_minimum"]) == (1, Grade.PROVEN, 2)
+    assert (found.bounds.lower, found.bounds.upper) == (120, 125)
+
+
+def test_a_gap_in_the_samples_does_not_count_as_lasting():
+    assert not findings(at_second(0, [1, 2, 3]), at_second(5, [1, 2]), at_second(300, [1, 2]), kind=AT)
+
+
+def test_a_single_copy_that_is_acknowledged_is_graver_and_told_at_the_second_sample():
+    rounds = (at_second(0, [1, 2], 1), at_second(5, [1], 1))
+
+    assert not findings(*rounds, kind=AT)
+    found = finding(*rounds, at_second(10, [1], 1), kind=AT)
+    assert (found.severity, found.bounds.lower, found.bounds.upper) == (3, 5, 10)
+    assert "leader alone" in found.statements[0].text
+
+
+def test_it_becomes_graver_when_the_minimum_is_lowered_to_the_single_copy_left():
+    rounds = [at_second(0, [1, 2, 3]), *(at_second(s, [1, 2]) for s in steps(5, 125)), at_second(130, [1], 1)]
+
+    assert finding(*rounds, kind=AT).severity == 3
+
+
+def test_it_closes_with_its_seconds_when_the_replicas_are_back_and_when_too_few_are_left():
+    rounds = [at_second(0, [1, 2], 1), at_second(5, [1], 1), at_second(10, [1], 1)]
+
+    back = finding(*rounds, at_second(15, [1, 2], 1), kind=AT)
+    assert (back.bounds.lower, back.bounds.upper, bool(back.closed_reason)) == (5, 15, True)
+    assert finding(*rounds, at_second(15, [1], 2), kind=AT).closed_reason
+
+
+def test_old_metadata_neither_opens_nor_closes_it():
+    rounds = (at_second(0, [1], 1, epoch=3), at_second(5, [1], 1, epoch=3))
+
+    assert finding(*rounds, at_second(10, [1, 2], 1, epoch=2), kind=AT).closed_reason is None
+    assert Memory.empty().at_min_isr == {}
