@@ -11,9 +11,9 @@ from tests.guarantees.pipeline_builders import DAY_MS, NOT_ASKED, PIPELINE, fact
 ALO, AMO, EO = Guarantee.AT_LEAST_ONCE, Guarantee.AT_MOST_ONCE, Guarantee.EXACTLY_ONCE
 
 
-def requirements(promise=EO, *, sink=True, **changed):
-    pipeline = replace(PIPELINE, promise=promise, sink="invoices" if sink else None)
-    return {r.name: r for r in audited(pipeline, facts(**changed if sink else changed | {"sink": None}))}
+def requirements(promise=EO, *, has_sink=True, **changed):
+    pipeline = replace(PIPELINE, promise=promise, sink="invoices" if has_sink else None)
+    return {r.name: r for r in audited(pipeline, facts(**changed if has_sink else changed | {"sink": None}))}
 
 
 def test_a_pipeline_in_order_misses_nothing_and_what_no_answer_tells_is_said():
@@ -107,7 +107,7 @@ def test_what_is_missing_comes_first_then_what_is_unknown():
 
 
 def test_without_a_sink_nothing_is_asked_of_one_and_its_absence_is_missing():
-    found = requirements(sink=False)
+    found = requirements(has_sink=False)
 
     assert found["sink declared"].met is False
     assert not [name for name in found if "invoices" in name]
