@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 
-from dashboard import cached, concerns, proposals, queries, shapes, standing, tiles
+from dashboard import cached, concerns, promise_questions, proposals, queries, shapes, standing, tiles
 from dashboard.concerns import Concern
-from dashboard.queries import Rows
+from dashboard.promise_facts import Seen
+from dashboard.queries import Question, Rows
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
+from guarantees.completeness import RoundsSeen
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
@@ -21,7 +23,20 @@ RECENT_RUNS = 5  # the longest of them and the pause is how long the next one ma
 def pipelines(view: View) -> tuple[Pipeline, ...]:
     """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred."""
     declared = [known.pipeline for known in cached.settings().pipelines if known.cluster == view.cluster]
-    return tuple(declared) or proposals.proposed(group_lag(view))
+    return tuple(declared) or proposals.proposed(group_lag(view), Seen(promise_answers(view)))
+
+
+def promise_answers(view: View) -> dict[Question, Rows]:
+    """What the promises of all pipelines are inferred from."""
+    newest = {one: cached.now(view, one) for one in promise_questions.OF_THE_NEWEST_ROUND}
+    recent = {one: cached.recently(view, one) for one in promise_questions.OF_RECENT}
+    return newest | recent | {queries.SAMPLED: cached.last_day(view, queries.SAMPLED)}
+
+
+def rounds_seen(view: View) -> RoundsSeen:
+    """How complete the window on screen is."""
+    rows = cached.in_window(view, promise_questions.ROUNDS_SEEN)
+    return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster))
 
 
 def group_lag(view: View) -> Rows:
@@ -46,12 +61,12 @@ def standings(view: View) -> list[Standing]:
     coverage, states = cached.now(view, queries.COVERAGE), cached.now(view, queries.GROUP_STATES)
     topics = [row["topic"] for row in cached.last_day(view, queries.SAMPLED)]
     known = [history.finding for history in cached.findings(view).values()]
-    step = cached.step_ms(view.cluster)
+    rounds = rounds_seen(view)
     judged = (
         pipeline_verdict(
             pipeline,
             known,
-            standing.sight(pipeline, coverage, lag, states, topics, step),
+            standing.sight(pipeline, coverage, lag, states, topics, rounds),
             now_ms=view.to_ms,
             window_from_ms=view.from_ms,
         )

@@ -169,9 +169,8 @@ def _isolation(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requirement
 
 
 def _sink(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requirement]:
-    seen = Unknown("none is declared") if pipeline.sink is None else pipeline.sink
     yield Requirement(
-        "sink declared", "the topic the group writes", seen, pipeline.sink is not None,
+        "sink declared", "the topic the group writes", pipeline.sink or "none", pipeline.sink is not None,
         "what the group did with a record is not observable: neither a loss nor a duplicate it makes can be found",
     )  # fmt: skip
 
@@ -180,7 +179,7 @@ def _sampled_ids(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requireme
     for topic in facts.topics:
         rate = topic.sampling_rate
         is_sampled = not isinstance(rate, Unknown)
-        seen = rate if isinstance(rate, Unknown) else f"a share of {rate:.4g}"
+        seen = f"none: {rate.reason}" if isinstance(rate, Unknown) else f"a share of {rate:.4g}"
         yield Requirement(
             f"message ids of {topic.name} sampled", "yes", seen, is_sampled,
             "records are not read: neither duplicates nor losses among them can be found",
