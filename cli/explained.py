@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from cli.findings import utc
+from cli.findings import cause_as_json, utc
 from dashboard import wording
 from dashboard.explained import NOT_OBSERVABLE, Explanation, Touching
 from dashboard.names import visible
@@ -148,17 +148,4 @@ def _finding(one: Touching) -> Mapping[str, object]:
         "severity": finding.severity,
         "means": one.means,
         "causes": [cause_as_json(cause) for cause in one.causes],
-    }
-
-
-def cause_as_json(cause: Cause) -> Mapping[str, object]:
-    """A cause for a script; `finding_id` null: an event explains it."""
-    statement = cause.statement
-    return {
-        "link": cause.link,
-        "text": statement.text,
-        "grade": statement.grade,
-        "assumption": statement.assumption,
-        "finding_id": cause.finding_id,
-        "at": utc(cause.at_ms),
     }

@@ -1,16 +1,19 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from dashboard import cached, concerns, promise_questions, proposals, queries, shapes, standing, tiles
+from dashboard import cached, concerns, explained, promise_questions, proposals, queries, shapes, standing, tiles
 from dashboard.concerns import Concern
+from dashboard.explained import Explanation
 from dashboard.promise_facts import Seen
 from dashboard.queries import Question, Rows
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
+from guarantees.causes import Cause, followed_by
 from guarantees.completeness import RoundsSeen
+from guarantees.findings import Finding
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
@@ -74,6 +77,33 @@ def standings(view: View) -> list[Standing]:
         if view.finds(pipeline.name, pipeline.source, pipeline.group_id, pipeline.sink)
     )
     return standing.worst_first(standing.standing(one, lag, trends) for one in judged)
+
+
+def explanation(view: View, name: str | None) -> Explanation | None:
+    """What the pipeline of that name promises and what that needs; None where there is none."""
+    judged = next((one.judged for one in standings(view) if one.pipeline.name == name), None)
+    if judged is None:
+        return None
+    of_one = {"group_id": judged.pipeline.group_id, "topic": judged.pipeline.source}
+    about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
+    about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
+    known = [history.finding for history in cached.findings(view).values()]
+    return explained.explanation(judged, promise_answers(view) | about_one, known, causes(view))
+
+
+def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
+    """What explains each finding of the cluster, by finding id."""
+    heard, known = cached.heard(view), [history.finding for history in cached.findings(view).values()]
+    if heard is None:
+        return {}
+    return explained.causes_of(known, cached.last_day(view, queries.REBALANCES), heard.cluster_id, pipelines(view))
+
+
+def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:
+    """What explains a finding, and the findings it explains."""
+    known, why = cached.findings(view), causes(view)
+    effects = followed_by(why).get(finding.finding_id, ())
+    return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
 
 
 def overview_tiles(view: View) -> tuple[Tile, ...]:
