@@ -7,6 +7,7 @@ from dashboard import wording
 from dashboard.explained import NOT_OBSERVABLE, Explanation, Touching
 from dashboard.names import visible
 from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.incidents import Incident
 from guarantees.inference import Reason
 from guarantees.promise_audit import Requirement
 from guarantees.promises import Verdict
@@ -18,7 +19,7 @@ MET = {True: "met", False: "missing", None: "unknown"}
 
 def as_text(found: Explanation) -> list[str]:
     """What a person reads, from the promise down to what nobody can know; names cannot re-order the terminal."""
-    parts = (_promise, _verdict, _requirements, _findings, _not_observable)
+    parts = (_promise, _verdict, _requirements, _findings, _incidents, _not_observable)
     return [visible(line) for part in parts for line in part(found)]
 
 
@@ -41,6 +42,7 @@ def as_json(found: Explanation) -> Mapping[str, object]:
         "rests_on": _rests_on(judged),
         "requirements": [_requirement(one) for one in found.requirements],
         "open_findings": [_finding(one) for one in found.open_findings],
+        "incidents": [_incident(one) for one in found.incidents],
         "not_observable": list(NOT_OBSERVABLE),
     }
 
@@ -87,6 +89,17 @@ def _findings(found: Explanation) -> Iterator[str]:
             yield f"    cause: {_why(cause)}"
         if not one.causes:
             yield f"    {NOT_OBSERVED}"
+
+
+def _incidents(found: Explanation) -> Iterator[str]:
+    """Those of more than one finding; a single one has been told already."""
+    together = [one for one in found.incidents if len(one.findings) > 1]
+    if together:
+        yield "incidents of the last 24 h:"
+    for one in together:
+        yield f"  {one.state}, severity {one.severity}: {one.title} [{one.incident_id}]"
+        for sentence in one.sentences:
+            yield f"    {sentence}"
 
 
 def _not_observable(found: Explanation) -> Iterator[str]:
@@ -148,4 +161,17 @@ def _finding(one: Touching) -> Mapping[str, object]:
         "severity": finding.severity,
         "means": one.means,
         "causes": [cause_as_json(cause) for cause in one.causes],
+    }
+
+
+def _incident(one: Incident) -> Mapping[str, object]:
+    return {
+        "id": one.incident_id,
+        "title": one.title,
+        "state": one.state,
+        "severity": one.severity,
+        "from": utc(one.from_ms),
+        "to": None if one.to_ms is None else utc(one.to_ms),
+        "findings": [finding.finding_id for finding in one.findings],
+        "sentences": list(one.sentences),
     }

@@ -8,6 +8,7 @@ from dashboard.promise_facts import Answers, Row, Seen
 from guarantees.cause_links import LINKS
 from guarantees.causes import Cause, GroupRebalance, causes
 from guarantees.findings import Finding
+from guarantees.incidents import Incident, incidents
 from guarantees.inference import Inference, inferred
 from guarantees.places import TopicPartition
 from guarantees.promise_audit import Requirement, audited
@@ -35,12 +36,13 @@ class Touching:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`inference` None: the promise was declared."""
+    """`inference` None: the promise was declared. `incidents`: those that lasted into the verdict's window."""
 
     judged: PipelineVerdict
     inference: Inference | None
     requirements: tuple[Requirement, ...]
     open_findings: tuple[Touching, ...]
+    incidents: tuple[Incident, ...]
 
     @property
     def pipeline(self) -> Pipeline:
@@ -52,14 +54,18 @@ def explanation(
 ) -> Explanation:
     """`findings` are the cluster's; `explained` what `causes_of` gave for them."""
     pipeline, facts = judged.pipeline, Seen(answers).facts(judged.pipeline, judged.sight.coverage)
+    known, from_ms = list(findings), judged.sight.rounds.from_ms
     return Explanation(
         judged=judged,
         inference=inferred(pipeline.group_id, facts) if pipeline.is_inferred else None,
         requirements=audited(pipeline, facts),
         open_findings=tuple(
             Touching(one, judge(one.kind, one.severity, pipeline.promise), explained.get(one.finding_id, ()))
-            for one in sorted(findings, key=lambda one: (-one.severity, -one.last_seen_at_ms))
+            for one in sorted(known, key=lambda one: (-one.severity, -one.last_seen_at_ms))
             if one.closed_reason is None and concerns(pipeline, one)
+        ),
+        incidents=tuple(
+            one for one in incidents(known, explained, [pipeline]) if one.to_ms is None or one.to_ms >= from_ms
         ),
     )
 

@@ -2,10 +2,15 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 
+from cli.explain import find
+from cli.explained import as_text
 from cli.main import main
+from guarantees.incidents import Incident
+from settings import load_settings
 from tests.dashboard import fixture_store
 
 
@@ -75,6 +80,19 @@ def test_a_missing_right_of_the_pipeline_itself_is_missing(explain, declared):
     assert "verdict over the last 24 h: violated" not in lines
 
 
+def test_incidents_of_the_day_are_told_from_their_first_cause(explain, declared):
+    found = json.loads(explain(declared, "orders-to-payments", "--format", "json"))["incidents"]
+
+    assert [(one["severity"], one["state"], len(one["findings"])) for one in found] == [
+        (4, "open", 1),
+        (3, "closed", 1),
+        (3, "open", 1),
+        (2, "open", 1),
+    ]
+    assert found[1]["to"] > found[1]["from"]
+    assert found[1]["sentences"][0].endswith("Cause not observed.")
+
+
 def test_a_proposed_pipeline_says_why_its_promise_is_inferred_and_what_could_not_be_seen(explain, undeclared):
     lines = [line.strip() for line in explain(undeclared, "invoice-writer:invoices").splitlines()]
 
@@ -122,3 +140,15 @@ def test_without_any_group_the_mistake_says_so(capsys, tmp_path):
 
     assert main(["explain", "orders", "--settings", str(settings)]) == 2
     assert "no pipeline is configured and no group with a commit was seen" in capsys.readouterr().err
+
+
+def test_an_incident_of_several_findings_is_told_sentence_by_sentence(declared):
+    found = find(load_settings(declared), "orders-to-payments", time.time_ns() // 1_000_000)
+    lost, duplicates = (one.finding for one in found.open_findings[:2])
+    told = Incident("orders-to-payments", (lost, duplicates), ("first this.", "then that."))
+
+    lines = [line.strip() for line in as_text(replace(found, incidents=(told,)))]
+    start = lines.index("incidents of the last 24 h:")
+    assert lines[start + 1] == f"open, severity 4: {lost.title}, and 1 more finding [{told.incident_id}]"
+    assert lines[start + 2 : start + 4] == ["first this.", "then that."]
+    assert "incidents of the last 24 h:" not in as_text(found), "a single finding has been told already"
