@@ -93,7 +93,7 @@ class Seen:
             return NO_COMMITS if row is None else Unknown(row["unknown_reason"] or "no lag is known")
         if row["lag"] == 0:
             return Backlog(0, 0, 0)
-        if questions.UNREAD_SINCE not in self._answers:
+        if questions.UNREAD_SINCE not in self._answers or not self._coverage:
             return NOT_ASKED
         return _waiting(row["lag"], self._answers)
 
@@ -136,5 +136,5 @@ def _waiting(unread: int, answers: Answers) -> Backlog:
     at_least = max((at_ms - row["since_ms"] for row in waits), default=0)
     caught_up = [read.get(row["partition"]) for row in waits]
     known = [minute for minute in caught_up if minute is not None]
-    is_bounded = bool(known) and len(known) == len(caught_up)
+    is_bounded = len(known) == len(caught_up) > 0
     return Backlog(unread, max(0, at_least), max(0, at_least, at_ms - min(known)) if is_bounded else None)

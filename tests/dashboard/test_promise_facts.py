@@ -136,6 +136,25 @@ def test_the_oldest_unread_offset_waits_between_two_samples(log, tmp_path, caugh
     assert Seen(answers).facts(PIPELINE).backlog == backlog
 
 
+@pytest.mark.parametrize(
+    ("caught_up", "at_most_ms"),
+    [({0: 100_000, 1: 90_000}, 90_000), ({0: 100_000}, None), ({}, None)],
+)
+def test_the_partition_that_waits_longest_decides_and_one_without_a_bound_leaves_none(caught_up, at_most_ms):
+    whole = {"group_id": "g", "topic": "t", "partitions": 2, "without_commit": 0, "lag": 5, "unknown": 0}
+    answers = {
+        queries.GROUP_LAG: [whole | {"unknown_reason": None}],
+        queries.COVERAGE: [{"signal": "end_offsets", "observed_at_ms": 180_000}],
+        questions.UNREAD_SINCE: [{"partition": 0, "since_ms": 150_000}, {"partition": 1, "since_ms": 140_000}],
+        questions.LAST_CAUGHT_UP: [{"partition": p, "minute_ms": at_ms} for p, at_ms in caught_up.items()],
+    }
+
+    assert Seen(answers).facts(PIPELINE).backlog == Backlog(5, 40_000, at_most_ms)
+    assert Seen(answers | {queries.COVERAGE: []}).facts(PIPELINE).backlog == Unknown(
+        "not asked for all pipelines at once"
+    )
+
+
 def test_a_group_had_read_everything_in_the_newest_minute_with_a_lag_of_zero(log, tmp_path):
     log.append("committed_offsets", [commit(-9, 0, 5), commit(-3, 0, 6), commit(1, 0, 7), commit(1, 1, 7)])
     log.append("partition_offsets", [offsets(-9, 0, 5), offsets(-3, 0, 6), offsets(1, 0, 8), offsets(1, 1, 8)])

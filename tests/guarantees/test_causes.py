@@ -93,6 +93,7 @@ def proof(finding, **evidence):
          [(replace(IN_SINK, happened_at_ms=T + 320_001), REWIND)]),
         ("handed on from the source", Grade.PROBABLE, IN_SINK, IN_SOURCE,
          [(IN_SINK, fact(Kind.DUPLICATE_WRITE, 61)), (fact(Kind.DUPLICATE_WRITE, 331, topic="invoices"), IN_SOURCE)]),
+        ("handed on from the source", Grade.PROBABLE, fact(Kind.DUPLICATE_WRITE, 330, topic="invoices"), IN_SOURCE, []),
     ],
 )  # fmt: skip
 def test_a_link_holds_on_its_evidence_and_not_beside_it(link, grade, effect, cause, silent):
