@@ -13,6 +13,7 @@ from guarantees.event_links import (
     owner_left_after_committing,
     sent_again,
     set_by_an_operator,
+    stands_since_a_rebalance,
 )
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.lag import MARKER_SLACK
@@ -135,6 +136,7 @@ LINKS = LinkTable(
     ),
     rebalances=(
         EventLink(Kind.GROUP_STOPPED, last_member_left),
+        EventLink(Kind.GROUP_STALLED, stands_since_a_rebalance),
         EventLink(Kind.LOST_WRITE, owner_left_after_committing),
     ),
     evidence=(

@@ -212,4 +212,7 @@ def _in_words(holds: Callable[..., object]) -> str:
 
 def _ranked(found: Iterable[Cause]) -> list[Cause]:
     surest_first = tuple(Grade)
-    return sorted(found, key=lambda cause: (surest_first.index(cause.statement.grade), -cause.at_ms))
+    return sorted(
+        found,
+        key=lambda cause: (surest_first.index(cause.statement.grade), -cause.at_ms, cause.link, cause.finding_id or ""),
+    )

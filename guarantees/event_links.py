@@ -19,11 +19,19 @@ def last_member_left(stopped: Finding, seen: GroupRebalance) -> Statement | None
     return Statement(Grade.PROVEN, f"All members of the group left {when}.")
 
 
+def stands_since_a_rebalance(stalled: Finding, seen: GroupRebalance) -> Statement | None:
+    """The partition changed hands within a minute of the moment from which its commit stands."""
+    away_ms = abs(seen.observed_at_ms - stalled.happened_at_ms)
+    if not (_moved(stalled, seen) and away_ms <= SETTLED_WITHIN_MS):
+        return None
+    text = f"The partition changed hands, seen at {utc(seen.observed_at_ms)}: {seen.cause}."
+    return Statement(Grade.PROBABLE, text, "the change of owner, and not the records there, stopped it")
+
+
 def owner_left_after_committing(lost: Finding, seen: GroupRebalance) -> Statement | None:
     """The owner of the partition left just after commits had passed the lost ids: what it held was not processed."""
-    owned = any(p.topic == lost.place.topic and p.partition == lost.place.partition for p in seen.moved)
     waited_ms = seen.observed_at_ms - lost.happened_at_ms
-    if not (seen.left and owned and 0 <= waited_ms <= SETTLED_WITHIN_MS):
+    if not (seen.left and _moved(lost, seen) and 0 <= waited_ms <= SETTLED_WITHIN_MS):
         return None
     text = f"Member {seen.left[0]} left, seen at {utc(seen.observed_at_ms)}, after commits had passed the lost ids."
     return Statement(Grade.PROBABLE, text, "it had committed before it processed them")
@@ -94,3 +102,7 @@ def sent_again(duplicate: Finding) -> tuple[Statement, str, int] | None:
     producer = f"producer {duplicate.evidence.get('producer_id')}, epoch {duplicate.evidence.get('producer_epoch')}"
     event = f"{known} by {producer} on {duplicate.place.cluster_id} in {duplicate.place.topic_id}"
     return Statement(Grade.PROBABLE, text, UNIQUE_IDS), event, duplicate.happened_at_ms
+
+
+def _moved(finding: Finding, seen: GroupRebalance) -> bool:
+    return any(p.topic == finding.place.topic and p.partition == finding.place.partition for p in seen.moved)

@@ -227,7 +227,7 @@ def _all_of(producers: Producers | Unknown, count: Callable[[Producers], int]) -
 
 
 def _first_unknown(*values: object) -> str | Unknown:
-    """Why a requirement cannot be judged; called only where one of the values is Unknown."""
+    """Why a requirement cannot be judged; empty where every value is known and the caller says what was seen."""
     return next((value for value in values if isinstance(value, Unknown)), "")
 
 

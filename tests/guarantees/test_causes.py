@@ -134,6 +134,11 @@ ALL_LEFT = {"cause": "all members left"}
         (STOPPED, rebalance(201, **ALL_LEFT), []),
         (STOPPED, rebalance(110), []),
         (STOPPED, rebalance(110, **ALL_LEFT, group_id="other"), []),
+        (STOOD, rebalance(65), [("stands since a rebalance", Grade.PROBABLE)]),
+        (STOOD, rebalance(-55), [("stands since a rebalance", Grade.PROBABLE)]),
+        (STOOD, rebalance(66), []),
+        (STOOD, rebalance(-56), []),
+        (STOOD, rebalance(10, moved=[TopicPartition(TOPIC, 1)]), []),
         (LOST, rebalance(20), [("owner left after committing", Grade.PROBABLE)]),
         (LOST, rebalance(80), [("owner left after committing", Grade.PROBABLE)]),
         (LOST, rebalance(81), []),
@@ -168,6 +173,22 @@ def test_a_rebalance_explains_by_group_partition_and_time(effect, event, links):
 )  # fmt: skip
 def test_the_finding_s_own_evidence_may_name_the_event(effect, links):
     assert explain(effect) == links
+
+
+# What explains these is in no evidence: which broker failed, and why, only its own log tells.
+NEVER_EXPLAINED = {Kind.BELOW_MIN_ISR}
+
+
+def test_every_kind_has_a_link_that_may_explain_it_or_is_known_to_have_none():
+    table = (*LINKS.at_place, *LINKS.to_sink, *LINKS.rebalances, *LINKS.evidence)
+
+    assert set(Kind) - {link.effect for link in table} == NEVER_EXPLAINED
+
+
+def test_the_order_of_the_findings_does_not_matter():
+    chain = [CUT, AHEAD, REWIND, EXPIRED, LOST, STOOD]
+
+    assert causes(chain, (), (), LINKS) == causes(chain[::-1], (), (), LINKS)
 
 
 def test_the_surest_cause_comes_first_then_the_nearest():
