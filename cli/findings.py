@@ -2,17 +2,20 @@
 
 import argparse
 import json
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from cli.chosen import add_settings_arguments, chosen_settings
+from cli.stored_causes import stored_causes
+from guarantees.causes import Cause
 from guarantees.findings import Bounds, Finding
 from guarantees.lifecycle import FindingHistory
 from store.findings import load_findings
 
-COLUMNS = ("happened", "state", "grade", "what", "where", "how much", "id")
+COLUMNS = ("happened", "state", "grade", "what", "where", "how much", "cause", "id")
 
 
 def add_to(commands: Any) -> None:
@@ -26,17 +29,21 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings of the store."""
-    histories = load_findings(Path(chosen_settings(arguments).store.data_dir)).values()
+    settings = chosen_settings(arguments)
+    histories = load_findings(Path(settings.store.data_dir)).values()
+    # A closed finding may explain an open one, so all are looked at before some are chosen.
+    causes = stored_causes(settings, [h.finding for h in histories], time.time_ns() // 1_000_000)
     chosen = [h for h in histories if not (arguments.open and h.finding.closed_reason)]
     newest_first = sorted(chosen, key=lambda h: h.finding.happened_at_ms, reverse=True)
+    explained = [(history, causes.get(history.finding.finding_id, ())) for history in newest_first]
     if arguments.format == "json":
-        print(json.dumps([as_json(history) for history in newest_first], indent=1, sort_keys=True))
+        print(json.dumps([as_json(*one) for one in explained], indent=1, sort_keys=True))
     else:
-        print("\n".join(table(as_row(history.finding) for history in newest_first)))
+        print("\n".join(table(as_row(history.finding, why) for history, why in explained)))
     return 0
 
 
-def as_row(finding: Finding) -> tuple[str, ...]:
+def as_row(finding: Finding, causes: Sequence[Cause]) -> tuple[str, ...]:
     """A finding as one line of the table."""
     return (
         utc(finding.happened_at_ms),
@@ -45,11 +52,12 @@ def as_row(finding: Finding) -> tuple[str, ...]:
         finding.title,
         where(finding),
         how_much(finding.bounds),
+        why(causes),
         finding.finding_id,
     )
 
 
-def as_json(history: FindingHistory) -> Mapping[str, object]:
+def as_json(history: FindingHistory, causes: Sequence[Cause]) -> Mapping[str, object]:
     """A finding with all its evidence."""
     finding, place, bounds = history.finding, history.finding.place, history.finding.bounds
     return {
@@ -71,6 +79,7 @@ def as_json(history: FindingHistory) -> Mapping[str, object]:
         "unit": bounds and bounds.unit,
         "statements": [{"grade": s.grade, "text": s.text, "assumption": s.assumption} for s in finding.statements],
         "evidence": dict(finding.evidence),
+        "causes": [cause_as_json(cause) for cause in causes],
         "happened_at": utc(finding.happened_at_ms),
         "last_seen_at": utc(finding.last_seen_at_ms),
         "opened_at": utc(history.opened_at_ms),
@@ -99,6 +108,27 @@ def how_much(bounds: Bounds | None) -> str:
     if bounds.lower == bounds.upper:
         return f"{bounds.lower} {bounds.unit}"
     return f"{bounds.lower} to {'?' if bounds.upper is None else bounds.upper} {bounds.unit}"
+
+
+def why(causes: Sequence[Cause]) -> str:
+    """The surest link, with the finding it leads to where it is one."""
+    if not causes:
+        return "not observed"
+    first = causes[0]
+    return f"{first.link}, {first.finding_id}" if first.finding_id else first.link
+
+
+def cause_as_json(cause: Cause) -> Mapping[str, object]:
+    """A cause for a script; `finding_id` null: an event explains it."""
+    statement = cause.statement
+    return {
+        "link": cause.link,
+        "text": statement.text,
+        "grade": statement.grade,
+        "assumption": statement.assumption,
+        "finding_id": cause.finding_id,
+        "at": utc(cause.at_ms),
+    }
 
 
 def utc(at_ms: int) -> str:

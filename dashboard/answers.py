@@ -1,14 +1,19 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from dashboard import cached, concerns, proposals, queries, shapes, standing, tiles
+from dashboard import cached, concerns, explained, promise_questions, proposals, queries, shapes, standing, tiles
 from dashboard.concerns import Concern
-from dashboard.queries import Rows
+from dashboard.explained import Explanation
+from dashboard.promise_facts import Seen
+from dashboard.queries import Question, Rows
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
+from guarantees.causes import Cause, followed_by
+from guarantees.completeness import RoundsSeen
+from guarantees.findings import Finding
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
@@ -21,7 +26,20 @@ RECENT_RUNS = 5  # the longest of them and the pause is how long the next one ma
 def pipelines(view: View) -> tuple[Pipeline, ...]:
     """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred."""
     declared = [known.pipeline for known in cached.settings().pipelines if known.cluster == view.cluster]
-    return tuple(declared) or proposals.proposed(group_lag(view))
+    return tuple(declared) or proposals.proposed(group_lag(view), Seen(promise_answers(view)))
+
+
+def promise_answers(view: View) -> dict[Question, Rows]:
+    """What the promises of all pipelines are inferred from."""
+    newest = {one: cached.now(view, one) for one in promise_questions.OF_THE_NEWEST_ROUND}
+    recent = {one: cached.recently(view, one) for one in promise_questions.OF_RECENT}
+    return newest | recent | {queries.SAMPLED: cached.last_day(view, queries.SAMPLED)}
+
+
+def rounds_seen(view: View) -> RoundsSeen:
+    """How complete the window on screen is."""
+    rows = cached.in_window(view, promise_questions.ROUNDS_SEEN)
+    return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster))
 
 
 def group_lag(view: View) -> Rows:
@@ -46,12 +64,12 @@ def standings(view: View) -> list[Standing]:
     coverage, states = cached.now(view, queries.COVERAGE), cached.now(view, queries.GROUP_STATES)
     topics = [row["topic"] for row in cached.last_day(view, queries.SAMPLED)]
     known = [history.finding for history in cached.findings(view).values()]
-    step = cached.step_ms(view.cluster)
+    rounds = rounds_seen(view)
     judged = (
         pipeline_verdict(
             pipeline,
             known,
-            standing.sight(pipeline, coverage, lag, states, topics, step),
+            standing.sight(pipeline, coverage, lag, states, topics, rounds),
             now_ms=view.to_ms,
             window_from_ms=view.from_ms,
         )
@@ -59,6 +77,33 @@ def standings(view: View) -> list[Standing]:
         if view.finds(pipeline.name, pipeline.source, pipeline.group_id, pipeline.sink)
     )
     return standing.worst_first(standing.standing(one, lag, trends) for one in judged)
+
+
+def explanation(view: View, name: str | None) -> Explanation | None:
+    """What the pipeline of that name promises and what that needs; None where there is none."""
+    judged = next((one.judged for one in standings(view) if one.pipeline.name == name), None)
+    if judged is None:
+        return None
+    of_one = {"group_id": judged.pipeline.group_id, "topic": judged.pipeline.source}
+    about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
+    about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
+    known = [history.finding for history in cached.findings(view).values()]
+    return explained.explanation(judged, promise_answers(view) | about_one, known, causes(view))
+
+
+def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
+    """What explains each finding of the cluster, by finding id."""
+    heard, known = cached.heard(view), [history.finding for history in cached.findings(view).values()]
+    if heard is None:
+        return {}
+    return explained.causes_of(known, cached.last_day(view, queries.REBALANCES), heard.cluster_id, pipelines(view))
+
+
+def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:
+    """What explains a finding, and the findings it explains."""
+    known, why = cached.findings(view), causes(view)
+    effects = followed_by(why).get(finding.finding_id, ())
+    return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
 
 
 def overview_tiles(view: View) -> tuple[Tile, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import configured, queries, shapes
+from dashboard import configured, promise_questions, queries, shapes
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS, View
@@ -24,7 +24,12 @@ KEPT_FOR_S = 120
 ROUNDS_BACK = 3
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
-GROUPS = (queries.OF_THE_NEWEST_ROUND, queries.OF_THE_LAST_DAY, queries.OF_TIDEMARK)
+GROUPS = (
+    queries.OF_THE_NEWEST_ROUND,
+    queries.OF_THE_LAST_DAY,
+    queries.OF_TIDEMARK,
+    promise_questions.OF_RECENT,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +79,11 @@ def now(view: View, question: Question, **about: object) -> Rows:
 def in_window(view: View, question: Question, **about: object) -> Rows:
     """Ask about the window on screen."""
     return _of_cluster(view, view.from_ms, view.to_ms, question, about)
+
+
+def recently(view: View, question: Question, **about: object) -> Rows:
+    """Ask about the raw samples of the last quarter of an hour of the window, however long the window is."""
+    return _of_cluster(view, view.to_ms - RAW_WINDOW_MS, view.to_ms, question, about)
 
 
 def last_day(view: View, question: Question, **about: object) -> Rows:

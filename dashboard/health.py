@@ -5,9 +5,12 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.names import cut
+from dashboard.standing import Standing
 from dashboard.view import View
 from guarantees.observations import Signal
+from guarantees.promise_audit import Requirement
 from guarantees.promises import Verdict
+from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
 
@@ -41,6 +44,33 @@ def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
         "Last answer": wording.age(row["observed_at_ms"], view.to_ms),
         "Hidden meanwhile": "–" if complete else HIDES.get(row["signal"], "–"),
         "Why": cut(row["error"] or "–", 160),
+    }
+
+
+def promise_row(known: Standing) -> dict[str, object]:
+    pipeline, rounds = known.pipeline, known.judged.sight.rounds
+    return {
+        "Verdict": wording.LOOKS[known.judged.verdict].text,
+        "Pipeline": cut(pipeline.name),
+        "Promise": wording.promise(pipeline.promise, pipeline.is_inferred),
+        "Because": cut(known.reason, 160),
+        "Grade": known.grade,
+        "Rounds seen": f"{wording.count(rounds.present)} of {wording.count(rounds.expected)}",
+        "Not known": "; ".join(cut(unknown.reason, 120) for unknown in known.judged.unknowns) or "–",
+    }
+
+
+MET = {True: "✓ Met", False: "▲ Missing", None: "? Unknown"}
+
+
+def requirement_row(one: Requirement) -> dict[str, object]:
+    seen = one.seen.reason if isinstance(one.seen, Unknown) else one.seen
+    return {
+        "State": MET[one.met],
+        "Requirement": cut(one.name, 120),
+        "Needed": one.needed,
+        "Seen": cut(seen, 160),
+        "Otherwise": "–" if one.met else one.consequence,
     }
 
 

@@ -2,24 +2,22 @@
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
+from dashboard.promise_facts import Seen
+from guarantees.inference import inferred
 from guarantees.promises import Guarantee, Pipeline
 
 
-def proposed(group_lag: Iterable[Mapping[str, Any]]) -> tuple[Pipeline, ...]:
-    """One pipeline for each group and topic. A commit that awaits a transaction's marker was made inside one."""
-    return tuple(
-        Pipeline(
-            name=f"{row['group_id']}:{row['topic']}",
-            source=row["topic"],
-            group_id=row["group_id"],
-            sink=None,
-            promise=Guarantee.EXACTLY_ONCE if row["has_pending"] else Guarantee.AT_LEAST_ONCE,
-            is_inferred=True,
-        )
-        for row in group_lag
-    )
+def proposed(group_lag: Iterable[Mapping[str, Any]], seen: Seen) -> tuple[Pipeline, ...]:
+    """One pipeline for each group and topic, with the promise it seems to make."""
+    return tuple(_proposed(row["group_id"], row["topic"], seen) for row in group_lag)
+
+
+def _proposed(group_id: str, topic: str, seen: Seen) -> Pipeline:
+    unjudged = Pipeline(f"{group_id}:{topic}", topic, group_id, None, Guarantee.AT_LEAST_ONCE, is_inferred=True)
+    return replace(unjudged, promise=inferred(group_id, seen.facts(unjudged)).promise)
 
 
 def snippet(pipelines: Iterable[Pipeline], cluster: str) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.freshness import freshness
+from guarantees.completeness import RoundsSeen
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
 from guarantees.verdicts import PipelineVerdict, Sight
@@ -52,17 +53,24 @@ def sight(
     group_lag: Sequence[Row],
     states: Sequence[Row],
     sampled_topics: Iterable[str],
-    step_ms: int,
+    rounds: RoundsSeen,
 ) -> Sight:
     """How well a pipeline was seen in the newest round: what failed for others does not dim it."""
     own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
-    evidence = freshness(coverage, (), step_ms)
+    evidence = freshness(coverage, (), rounds.interval_ms)
     return Sight(
         newest_evidence_at_ms=evidence.observed_at_ms if own else None,
-        interval_s=step_ms / 1000,
+        interval_s=rounds.interval_ms / 1000,
         coverage=tuple(_narrowed(_coverage(row), pipeline, own, states) for row in coverage),
         sampled_topics=frozenset(sampled_topics),
+        rounds=rounds,
     )
+
+
+def rounds_seen(rows: Sequence[Row], from_ms: int, to_ms: int, interval_ms: int) -> RoundsSeen:
+    """The answer to ROUNDS_SEEN; no row where no round was ever stored."""
+    row = rows[0] if rows else {"present": 0, "first_ms": None, "longest_gap_ms": None, "gap_from_ms": None}
+    return RoundsSeen(from_ms=from_ms, to_ms=to_ms, interval_ms=interval_ms, **row)
 
 
 def standing(judged: PipelineVerdict, group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> Standing:

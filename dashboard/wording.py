@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from dashboard.names import in_markdown
 from dashboard.view import View
+from guarantees.completeness import RoundsSeen
 from guarantees.findings import Bounds, Grade, Kind
 from guarantees.promises import Guarantee, Verdict
 from guarantees.unknown import Unknown
@@ -165,6 +166,14 @@ def span(from_ms: int, to_ms: int) -> str:
 
 def _moment(time_ms: int) -> datetime:
     return datetime.fromtimestamp(time_ms / 1000, UTC)
+
+
+def rounds(seen: RoundsSeen) -> str:
+    """How complete a window is: `178 of 180 expected rounds, the longest time between two 12 s`."""
+    gap = seen.longest_gap_ms
+    between = "" if gap is None else f", the longest time between two {gap / 1000:.0f} s"
+    since = "" if seen.first_ms is None else f" since {utc(seen.first_ms)}"
+    return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}"
 
 
 NOT_OBSERVED = "Grey cells: unknown or not observed, never zero."

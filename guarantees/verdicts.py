@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from guarantees.completeness import RoundsSeen, gaps, too_few
 from guarantees.findings import Finding, FindingState, Kind
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Guarantee, Pipeline, Verdict, judge
@@ -52,24 +53,27 @@ class Sight:
     """How well a pipeline was seen in a window.
 
     `newest_evidence_at_ms` is the newest sample that concerns it, None where there is none; `coverage` that of the
-    newest round, as far as it concerns the pipeline; `sampled_topics` have message ids sampled in the window.
+    newest round, as far as it concerns the pipeline; `sampled_topics` have message ids sampled in the window; `rounds`
+    are those of the window.
     """
 
     newest_evidence_at_ms: int | None
     interval_s: float
     coverage: tuple[Coverage, ...]
     sampled_topics: frozenset[str]
+    rounds: RoundsSeen
 
 
 @dataclass(frozen=True, slots=True)
 class PipelineVerdict:
-    """`findings` are those the verdict rests on, the worst first; `unknowns` what would be needed for more."""
+    """`findings` and `sight` are what the verdict rests on, findings the worst first; `unknowns` what is missing."""
 
     pipeline: Pipeline
     verdict: Verdict
     findings: tuple[Finding, ...]
     unknowns: tuple[Unknown, ...]
     is_stale: bool
+    sight: Sight
 
 
 def pipeline_verdict(
@@ -92,6 +96,7 @@ def pipeline_verdict(
         findings=tuple(f for _, f in sorted(bad, key=lambda pair: (_RANK.index(pair[0]), -pair[1].severity))),
         unknowns=(*blind, *detail),
         is_stale=is_stale,
+        sight=sight,
     )
 
 
@@ -130,11 +135,11 @@ def _blind_spots(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
     essential = [c for c in sight.coverage if c.signal in ESSENTIAL]
     missing = sorted(ESSENTIAL - {Signal(c.signal) for c in essential})
     asked = [Unknown(f"{signal} was not asked for") for signal in missing]
-    return [*asked, *_incomplete(essential), *_unseen_records(pipeline, sight)]
+    return [*asked, *_incomplete(essential), *too_few(sight.rounds), *_unseen_records(pipeline, sight)]
 
 
 def _missing_detail(sight: Sight) -> list[Unknown]:
-    return _incomplete(c for c in sight.coverage if c.signal not in ESSENTIAL)
+    return [*gaps(sight.rounds), *_incomplete(c for c in sight.coverage if c.signal not in ESSENTIAL)]
 
 
 def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:

@@ -5,21 +5,17 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import facts, wording
+from dashboard.components import story
+from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
-from guarantees.findings import Finding, Grade
+from guarantees.causes import Cause
+from guarantees.findings import Finding
 from guarantees.promises import Verdict
 
-GRADE_TONES = {Grade.PROVEN: "blue", Grade.PROBABLE: "violet", Grade.POSSIBLE: "gray", Grade.NOT_OBSERVABLE: "gray"}
 
-
-def grade(known: Grade) -> str:
-    """A grade as Markdown; it is not a state, so it has none of the states' colours."""
-    return f":{GRADE_TONES[known]}-badge[{known.replace('-', ' ')}]"
-
-
-def draw(concern: Concern) -> None:
-    """Everything that is known about one finding."""
+def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
+    """Everything that is known about one finding, with what explains it and what it explains."""
     finding = concern.finding
     st.markdown(f"#### {in_markdown(finding.title, 160)}", anchors=False)
     st.markdown(
@@ -27,6 +23,7 @@ def draw(concern: Concern) -> None:
     )
     _promises(concern)
     _statements(finding)
+    story.draw(causes, consequences)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _table("Evidence", facts.facts(finding.evidence))
@@ -56,7 +53,9 @@ def _promises(concern: Concern) -> None:
     for pipeline, judged in concern.broken:
         made = wording.promise(pipeline.promise, pipeline.is_inferred)
         outcome = "does not break" if judged is Verdict.OK else "breaks" if judged is Verdict.VIOLATED else "weakens"
-        st.markdown(f"{wording.LOOKS[judged].badge} {outcome} the promise of **{in_markdown(pipeline.name)}**: {made}")
+        allowed = ". What a promise allows is shown, not alarmed." if judged is Verdict.OK else ""
+        name = in_markdown(pipeline.name)
+        st.markdown(f"{wording.LOOKS[judged].badge} {outcome} the promise of **{name}**: {made}{allowed}")
 
 
 def _statements(finding: Finding) -> None:

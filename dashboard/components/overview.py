@@ -8,6 +8,7 @@ import streamlit as st
 
 from dashboard import answers, proposals, shapes, standing, wording
 from dashboard.components import evidence, tables
+from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown
 from dashboard.standing import Standing
@@ -75,7 +76,7 @@ def attention(concerns: Sequence[Concern], view: View) -> None:
         ):
             since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
             st.markdown(
-                f"{evidence.verdict(concern)} {evidence.grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
+                f"{evidence.verdict(concern)} {grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
                 f":gray[{in_markdown(concern.where, 60)} · {since}]",
                 width="stretch",
             )

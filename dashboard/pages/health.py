@@ -1,11 +1,13 @@
-"""How Tidemark itself is: its parts, what each signal asked for and got, missing rights, the jobs, and the store."""
+"""How Tidemark itself is: its parts, what was asked for and got, promises and their needs, the jobs, and the store."""
 
 import streamlit as st
 
-from dashboard import cached, health, queries, wording
-from dashboard.components import panel, parts, tables
+from dashboard import answers, cached, health, queries, wording
+from dashboard.components import panel, parts, promises, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
+
+NEEDS = Panel("What the promise needs", promises.needs, shows_age=False)
 
 
 def coverage(view: View) -> None:
@@ -16,6 +18,7 @@ def coverage(view: View) -> None:
     tables.plain(
         [health.coverage_row(row, view, newest) for row in rows], "Verdict", "Coverage of the last round by signal"
     )
+    st.caption(f"In the window: {wording.rounds(answers.rounds_seen(view))}.")
 
 
 def jobs(view: View) -> None:
@@ -46,6 +49,8 @@ def store(view: View) -> None:
 st.title("Health", anchor=False)
 panel.show(Panel("Parts", parts.draw, shows_age=False))
 panel.show(Panel("Last round, by signal", coverage))
+panel.show(Panel("Promises", lambda view: promises.draw(view, shown_by=NEEDS)))
+panel.show(NEEDS)
 panel.show(Panel("Record jobs", jobs, shows_age=False))
 panel.show(Panel("Topics read, 24 h", sampling, shows_age=False))
 panel.show(Panel("Store", store, shows_age=False))

@@ -11,7 +11,8 @@ from guarantees.observations import Signal
 
 def answer(view: View) -> None:
     newest_ms = cached.evidence_age(view, ()).observed_at_ms
-    overview.answer(answers.standings(view), wording.answer_note(newest_ms, cached.step_ms(view.cluster), view))
+    note = wording.answer_note(newest_ms, cached.step_ms(view.cluster), view)
+    overview.answer(answers.standings(view), f"{note} · {wording.rounds(answers.rounds_seen(view))}")
 
 
 def pipelines(view: View) -> None:

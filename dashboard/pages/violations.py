@@ -41,7 +41,7 @@ def proof(view: View) -> None:
             "This finding is not known at the end of this window.", "It may be newer: move the window, or go live."
         )
         return
-    evidence.draw(concern)
+    evidence.draw(concern, *answers.story(view, concern.finding))
 
 
 st.title("Violations", anchor=False)

@@ -5,20 +5,24 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard import charts, concerns, memberships, proposals, shapes, standing, tiles
+from dashboard import charts, concerns, memberships, promise_questions, proposals, shapes, standing, tiles
 from dashboard.freshness import Freshness, freshness
+from dashboard.promise_facts import Seen
 from dashboard.shapes import Mark
 from dashboard.view import View
+from guarantees.completeness import RoundsSeen
 from guarantees.findings import Kind
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
 from guarantees.unknown import Unknown
-from guarantees.verdicts import ESSENTIAL, PipelineVerdict
+from guarantees.verdicts import ESSENTIAL, PipelineVerdict, Sight
 from tests.dashboard import fixture_store
 from tests.dashboard.fixture_store import HOSTILE
 
 END_MS = 1_764_000_000_000
 VIEW = View("production", END_MS - 900_000, END_MS, False, 10, "")
+ROUNDS = RoundsSeen(END_MS - 900_000, END_MS, 5_000, 180, END_MS - 900_000, 5_000, END_MS - 900_000)
+SIGHT = Sight(END_MS, 5.0, (), frozenset(), ROUNDS)
 ORDERS = Pipeline("orders", "orders", "order-service", "payments", Guarantee.AT_LEAST_ONCE)
 
 
@@ -29,7 +33,7 @@ def cell(partition, at_ms, lag, unknown_reason=None, last=None):
 
 def verdict(value, name="p", unknowns=()):
     pipeline = Pipeline(name, "t", "g", None, Guarantee.AT_LEAST_ONCE)
-    judged = PipelineVerdict(pipeline, value, (), unknowns, value is Verdict.STALE)
+    judged = PipelineVerdict(pipeline, value, (), unknowns, value is Verdict.STALE, SIGHT)
     return standing.standing(judged, [], {})
 
 
@@ -235,9 +239,9 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
     rows.insert(0, coverage_row("committed_offsets", answered=3, error="refused"))
     own = [{"group_id": "order-service", "topic": "orders", "partitions": 6, "unknown": 0, "unknown_reason": None}]
 
-    seen = standing.sight(ORDERS, rows, own, [], [], 5_000)
+    seen = standing.sight(ORDERS, rows, own, [], [], ROUNDS)
     unseen = standing.sight(
-        ORDERS, rows, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], [], 5_000
+        ORDERS, rows, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], [], ROUNDS
     )
 
     assert seen.coverage[0].is_complete
@@ -245,7 +249,7 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
 
 
 def test_a_group_without_any_commit_gives_no_evidence():
-    seen = standing.sight(ORDERS, [coverage_row(name) for name in ESSENTIAL], [], [], [], 5_000)
+    seen = standing.sight(ORDERS, [coverage_row(name) for name in ESSENTIAL], [], [], [], ROUNDS)
 
     assert seen.newest_evidence_at_ms is None
 
@@ -267,9 +271,10 @@ def test_a_closed_finding_stands_below_every_open_one_however_bad_it_was():
 
 
 def test_a_proposed_pipeline_escapes_its_names_in_the_snippet():
-    row = {"group_id": 'a"b\nc', "topic": "orders", "has_pending": True}
+    row = {"group_id": 'a"b\nc', "topic": "orders"}
+    pending = {promise_questions.PENDING_COMMITS: [row | {"observed_at_ms": END_MS}]}
 
-    (pipeline,) = proposals.proposed([row])
+    (pipeline,) = proposals.proposed([row], Seen(pending))
 
     assert pipeline.is_inferred
     assert pipeline.promise is Guarantee.EXACTLY_ONCE

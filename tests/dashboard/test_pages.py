@@ -1,6 +1,7 @@
 """Every page over every kind of store: full, empty, stale, without a right, partly broken, with hostile names."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,8 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from guarantees.lifecycle import Change, FindingEvent
 from store.contracts import TABLES
-from store.segments import folder
+from store.findings import append_events
+from store.log import SegmentLog
+from store.segments import folder, producer_name
 from tests.dashboard import fixture_store
 from tests.dashboard.conftest import ROOT, now_ms
 
@@ -129,6 +133,32 @@ def test_health_says_which_right_is_missing_and_what_that_hides(visit, believabl
     assert coverage.loc["end offsets", "Verdict"] == "✓ OK"
 
 
+def test_health_says_how_many_rounds_the_window_holds(visit, believable):
+    assert re.search(r"In the window: \d+ of \d+ expected rounds since .* UTC, the longest time between two 5 s", words(
+        visit(believable, "health")
+    ))  # fmt: skip
+
+
+def test_health_shows_each_promise_and_what_the_selected_one_needs(visit, believable):
+    app = visit(believable, "health", pipeline="orders-to-payments")
+
+    promises = app.dataframe[1].value.set_index("Pipeline")
+    assert promises.loc["orders-to-payments", "Promise"] == "at least once (declared)"
+    assert re.fullmatch(r"\d+ of \d+", promises.loc["invoices", "Rounds seen"])
+    needs = app.dataframe[2].value.set_index("Requirement")
+    assert needs.loc["copies of an acknowledged record of orders", "State"] == "✓ Met"
+    assert needs.loc["acks of the producers of orders", "State"] == "? Unknown"
+    assert needs.loc["acks of the producers of orders", "Seen"].startswith("not observable")
+
+
+def test_health_says_why_a_promise_is_inferred(visit, undeclared):
+    said = words(visit(undeclared, "health", pipeline="order-service:orders"))
+
+    assert "promises at least once (inferred)" in said
+    assert "order\\-service has commits on 6 of 6 partitions of orders" in said
+    assert "The producers' acks are in no answer".replace("'", "\\'") in said
+
+
 @pytest.mark.parametrize(
     ("page", "broken", "alive"),
     [
@@ -206,6 +236,41 @@ def test_a_link_to_a_finding_shows_its_evidence_in_full_digits(visit, believable
     assert list(copies["Producer id"]) == ["7001", "7014"]
     assert list(copies["Offset"]) == [str(fixture_store.BASE_OFFSET + offset) for offset in (900, 1312)]
     assert str(fixture_store.BASE_OFFSET + 900) in app.code[-1].value
+
+
+def test_evidence_names_the_cause_and_the_promise_that_allows_it(visit, believable):
+    said = words(visit(believable, "violations", finding=fixture_store.duplicates(10**12).finding_id))
+
+    assert "**Cause**" in said
+    assert "stored by another producer id" in said
+    assert "does not break the promise of **orders\\-to\\-payments**: at least once (declared)" in said
+    assert "What a promise allows is shown, not alarmed." in said
+
+
+def test_a_cause_that_no_evidence_names_is_said_to_be_not_observed(visit, believable):
+    said = words(visit(believable, "violations", finding=fixture_store.redelivery(10**12).finding_id))
+
+    assert "**Cause** :gray[cause not observed]" in said
+
+
+def test_a_finding_and_what_followed_it_lead_to_each_other(visit, tmp_path):
+    """A member left; the sink got duplicates a minute later."""
+    settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
+    before = replace(fixture_store.redelivery(now_ms()), anchor="before")
+    log = SegmentLog(tmp_path / "data", producer_name("host-1", "jobs"))
+    after = replace(
+        fixture_store.duplicates(now_ms()),
+        place=replace(before.place, topic="payments", topic_id="sink", group_id=None),
+        happened_at_ms=before.happened_at_ms + 60_000,
+    )
+    append_events(log, [FindingEvent(Change.OPENED, now_ms() - 5_000, finding) for finding in (before, after)])
+    log.close()
+
+    cause, effect = (visit(settings, "violations", finding=one.finding_id) for one in (before, after))
+
+    assert "**Followed by** 1 finding" in words(cause)
+    assert "The group was delivered records again from" in words(effect)
+    assert "it wrote what it was delivered again to the sink" in words(effect)
 
 
 def test_a_link_to_an_unknown_finding_says_so(visit, believable):

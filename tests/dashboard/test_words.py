@@ -4,6 +4,7 @@ import pytest
 
 from dashboard import facts, names, view, wording
 from dashboard.view import View
+from guarantees.completeness import RoundsSeen
 from guarantees.findings import Bounds, Kind, Unit
 from guarantees.promises import Guarantee, Verdict
 from guarantees.unknown import Unknown
@@ -54,6 +55,20 @@ def test_bounds_are_said_with_their_interval(bounds, said):
 )
 def test_a_duration_has_its_two_largest_units(length_ms, said):
     assert wording.duration(length_ms) == said
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (RoundsSeen(0, 60_000, 5_000, 11, 5_000, 10_000, 20_000),
+         "11 of 11 expected rounds since 1970-01-01 00:00:05.000 UTC, the longest time between two 10 s"),
+        (RoundsSeen(0, 60_000, 5_000, 3, 0, 30_000, 20_000),
+         "3 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 30 s"),
+        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None), "0 of 0 expected rounds"),
+    ],
+)  # fmt: skip
+def test_how_complete_a_window_is_is_said_in_rounds(seen, said):
+    assert wording.rounds(seen) == said
 
 
 def test_an_unknown_number_is_its_reason_and_a_gap_is_a_dash():

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.completeness import RoundsSeen
 from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.observations import Signal
 from guarantees.promises import Guarantee, Pipeline, Verdict, judge
@@ -11,11 +12,13 @@ from tests.guarantees.builders import complete
 ALO, AMO, EO = Guarantee.AT_LEAST_ONCE, Guarantee.AT_MOST_ONCE, Guarantee.EXACTLY_ONCE
 PIPELINE = Pipeline("billing", "orders", "payments", "invoices", EO)
 NOW = 1_000_000
+ROUNDS = RoundsSeen(NOW - 60_000, NOW, 5_000, 12, NOW - 60_000, 5_000, NOW - 60_000)
 FULL = Sight(
     newest_evidence_at_ms=NOW,
     interval_s=5.0,
     coverage=tuple(complete(signal) for signal in sorted(ESSENTIAL)),
     sampled_topics=frozenset({"orders", "invoices"}),
+    rounds=ROUNDS,
 )
 
 
@@ -47,6 +50,8 @@ BLIND = {
     "nothing yet": replace(FULL, newest_evidence_at_ms=None),
     "a signal not asked for": replace(FULL, coverage=FULL.coverage[1:]),
     "a signal incomplete": replace(FULL, coverage=(replace(FULL.coverage[0], answered=0), *FULL.coverage[1:])),
+    "one round": replace(FULL, rounds=replace(ROUNDS, present=1)),
+    "fewer than half of the rounds": replace(FULL, rounds=replace(ROUNDS, present=5)),
     "no ids of the sink": replace(FULL, sampled_topics=frozenset({"orders"})),
     "no ids of the source": replace(FULL, sampled_topics=frozenset({"invoices"})),
 }
@@ -65,6 +70,41 @@ def test_detail_that_is_missing_is_said_and_blinds_nobody():
 
     assert seen.verdict is Verdict.OK
     assert "not permitted" in seen.unknowns[0].reason
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected", "said"),
+    [
+        ({}, 12, []),
+        ({"present": 6}, 12, []),
+        ({"present": 13}, 13, []),
+        ({"first_ms": NOW - 45_000, "present": 9}, 9, []),
+        ({"first_ms": NOW - 44_999, "present": 8}, 8, ["nothing was observed in the window before"]),
+        ({"longest_gap_ms": 15_000}, 12, []),
+        ({"longest_gap_ms": 15_001}, 12, ["nothing was observed for 15 s from 1970-01-01 00:15:40.000 UTC"]),
+        ({"longest_gap_ms": None, "gap_from_ms": None}, 12, []),
+    ],
+)
+def test_a_verdict_says_how_many_rounds_it_rests_on_and_where_none_was_seen(changed, expected, said):
+    seen = verdict(sight=replace(FULL, rounds=replace(ROUNDS, **changed)))
+
+    assert (seen.verdict, seen.sight.rounds.expected) == (Verdict.OK, expected)
+    assert [u.reason.startswith(text) for u, text in zip(seen.unknowns, said, strict=True)] == [True] * len(said)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"present": 0, "first_ms": None}, "0 of 0 rounds were observed: nothing can be compared"),
+        ({"present": 1}, "1 of 12 rounds were observed: nothing can be compared"),
+        ({"present": 5}, "only 5 of 12 expected rounds were observed in the window"),
+    ],
+)
+def test_too_few_rounds_are_unknown_with_their_number(changed, said):
+    seen = verdict(sight=replace(FULL, rounds=replace(ROUNDS, **changed)))
+
+    assert seen.verdict is Verdict.UNKNOWN
+    assert seen.unknowns[0].reason == said
 
 
 @pytest.mark.parametrize(("now_ms", "expected"), [(NOW + 10_000, Verdict.OK), (NOW + 10_001, Verdict.STALE)])

@@ -1,0 +1,33 @@
+"""Before and after a finding: what explains it, and what it explains, each a link to its evidence."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from dashboard import wording
+from dashboard.components.grades import grade
+from dashboard.names import in_markdown
+from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.findings import Finding
+
+VIOLATIONS = "dashboard/pages/violations.py"
+SHOWN = 5
+
+
+def draw(causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
+    """The surest cause first. Nothing is said to follow where nothing does: it may follow yet."""
+    st.markdown("**Cause**" if causes else f"**Cause** :gray[{NOT_OBSERVED}]")
+    for cause in causes[:SHOWN]:
+        statement = cause.statement
+        assumed = f" :gray[Assuming that {in_markdown(statement.assumption, 300)}.]" if statement.assumption else ""
+        st.markdown(f"{grade(statement.grade)} {in_markdown(statement.text, 400)}{assumed}")
+        if cause.finding_id is not None:
+            _link("The finding that explains it", cause.finding_id)
+    if consequences:
+        st.markdown(f"**Followed by** {wording.plural(len(consequences), 'finding')}")
+    for finding in consequences[:SHOWN]:
+        _link(in_markdown(finding.title, 120), finding.finding_id)
+
+
+def _link(label: str, finding_id: str) -> None:
+    st.page_link(VIOLATIONS, label=f":blue[{label} →]", query_params={"finding": finding_id}, icon="")

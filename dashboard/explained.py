@@ -1,0 +1,89 @@
+"""A pipeline explained: its promise and why it is taken for it, what the verdict rests on, what the promise needs."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dashboard.promise_facts import Answers, Row, Seen
+from guarantees.cause_links import LINKS
+from guarantees.causes import Cause, GroupRebalance, causes
+from guarantees.findings import Finding
+from guarantees.incidents import Incident, incidents
+from guarantees.inference import Inference, inferred
+from guarantees.places import TopicPartition
+from guarantees.promise_audit import Requirement, audited
+from guarantees.promises import Pipeline, Verdict, judge
+from guarantees.verdicts import PipelineVerdict, concerns
+
+# What a promise that its owner declared still cannot be checked against, whoever watches from outside.
+NOT_OBSERVABLE = (
+    "the consumer's position between two commits, and whether it processed what it read",
+    "the producers' acks, and whether a missing sequence had been acknowledged",
+    "the isolation.level of a group that never passed the last stable offset",
+    "records lost before the first sample, and duplicates under new ids",
+    "whether a member left by timeout, crash or request",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Touching:
+    """An open finding that concerns the pipeline, what it means for the promise, and what explains it."""
+
+    finding: Finding
+    means: Verdict
+    causes: tuple[Cause, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`inference` None: the promise was declared. `incidents`: those that lasted into the verdict's window."""
+
+    judged: PipelineVerdict
+    inference: Inference | None
+    requirements: tuple[Requirement, ...]
+    open_findings: tuple[Touching, ...]
+    incidents: tuple[Incident, ...]
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.judged.pipeline
+
+
+def explanation(
+    judged: PipelineVerdict, answers: Answers, findings: Iterable[Finding], explained: Mapping[str, tuple[Cause, ...]]
+) -> Explanation:
+    """`findings` are the cluster's; `explained` what `causes_of` gave for them."""
+    pipeline, facts = judged.pipeline, Seen(answers).facts(judged.pipeline, judged.sight.coverage)
+    known, from_ms = list(findings), judged.sight.rounds.from_ms
+    return Explanation(
+        judged=judged,
+        inference=inferred(pipeline.group_id, facts) if pipeline.is_inferred else None,
+        requirements=audited(pipeline, facts),
+        open_findings=tuple(
+            Touching(one, judge(one.kind, one.severity, pipeline.promise), explained.get(one.finding_id, ()))
+            for one in sorted(known, key=lambda one: (-one.severity, -one.last_seen_at_ms))
+            if one.closed_reason is None and concerns(pipeline, one)
+        ),
+        incidents=tuple(
+            one for one in incidents(known, explained, [pipeline]) if one.to_ms is None or one.to_ms >= from_ms
+        ),
+    )
+
+
+def causes_of(
+    findings: Iterable[Finding], rebalances: Sequence[Row], cluster_id: str, pipelines: Iterable[Pipeline]
+) -> dict[str, tuple[Cause, ...]]:
+    """What explains the findings of a cluster; `rebalances` are the stored ones, which expire before findings do."""
+    return causes(findings, (_rebalance(row, cluster_id) for row in rebalances), pipelines, LINKS)
+
+
+def _rebalance(row: Row, cluster_id: str) -> GroupRebalance:
+    return GroupRebalance(
+        cluster_id=cluster_id,
+        group_id=row["group_id"],
+        left=tuple(json.loads(row["left"])),
+        moved=frozenset(TopicPartition(topic, partition) for topic, partition, *_ in json.loads(row["moved"])),
+        cause=row["cause"],
+        changed_after_ms=row["changed_after_ms"],
+        observed_at_ms=row["observed_at_ms"],
+    )

@@ -1,0 +1,218 @@
+"""What explains a finding: an earlier finding or an event, where the evidence says so; else the cause is not observed.
+
+A pure function of findings at read time: nothing is stored, so a later and better link explains old findings too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from guarantees.findings import Finding, Grade, Kind, Place, Statement
+from guarantees.places import TopicPartition
+from guarantees.promises import Pipeline
+
+NOT_OBSERVED = "cause not observed"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRebalance:
+    """A rebalance as the store keeps it; it happened after `changed_after_ms` and no later than `observed_at_ms`."""
+
+    cluster_id: str
+    group_id: str
+    left: tuple[str, ...]
+    moved: frozenset[TopicPartition]
+    cause: str
+    changed_after_ms: int
+    observed_at_ms: int
+
+    @property
+    def event(self) -> str:
+        return rebalance_event(self.cluster_id, self.group_id, self.observed_at_ms)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """`statement` is true to its grade. `finding_id`: the earlier finding; None where an event explains it.
+
+    `event` names the event, so that findings with one origin can be told: a rebalance, an election, a producer.
+    """
+
+    link: str
+    statement: Statement
+    at_ms: int
+    finding_id: str | None = None
+    event: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """An effect, a possible cause of it, and the condition on both evidences, which gives the sentence or None."""
+
+    effect: Kind
+    cause: Kind
+    holds: Callable[[Finding, Finding], Statement | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EventLink:
+    """As Link, where the cause is an event that is no finding."""
+
+    effect: Kind
+    holds: Callable[[Finding, GroupRebalance], Statement | None]
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLink:
+    """As Link, where the finding's own evidence names the event. Gives (sentence, name of the event, its time)."""
+
+    effect: Kind
+    holds: Callable[[Finding], tuple[Statement, str, int] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTable:
+    """`at_place` link findings of one partition (and group); `to_sink` a sink's findings to those of the source."""
+
+    at_place: Sequence[Link]
+    to_sink: Sequence[Link]
+    rebalances: Sequence[EventLink]
+    evidence: Sequence[EvidenceLink]
+
+
+def causes(
+    findings: Iterable[Finding],
+    rebalances: Iterable[GroupRebalance],
+    pipelines: Iterable[Pipeline],
+    links: LinkTable,
+) -> dict[str, tuple[Cause, ...]]:
+    """What explains each finding, by finding id, the surest and then the nearest first; no entry: not observed.
+
+    A cause begins no later than its effect was seen, as far as samples tell; the link's own condition decides.
+    """
+    known = list(findings)
+    earlier = _Earlier(known, rebalances, pipelines)
+    found = {effect.finding_id: tuple(_ranked(earlier.explaining(effect, links))) for effect in known}
+    return {finding_id: explained for finding_id, explained in found.items() if explained}
+
+
+def followed_by(explained: Mapping[str, Sequence[Cause]]) -> dict[str, tuple[str, ...]]:
+    """The other direction: which findings each finding explains."""
+    found: dict[str, list[str]] = {}
+    for effect_id, reasons in explained.items():
+        for cause_id in dict.fromkeys(reason.finding_id for reason in reasons if reason.finding_id is not None):
+            found.setdefault(cause_id, []).append(effect_id)
+    return {cause_id: tuple(effects) for cause_id, effects in found.items()}
+
+
+def rebalance_event(cluster_id: str, group_id: str | None, observed_at_ms: int) -> str:
+    """One name for a rebalance, whether it is read from the store or from a finding's evidence."""
+    return f"rebalance of {group_id} at {observed_at_ms} on {cluster_id}"
+
+
+def whole_number(finding: Finding, name: str) -> int | None:
+    """A whole number of the evidence; stored evidence may be older than the link, and then proves nothing."""
+    value = finding.evidence.get(name)
+    return value if isinstance(value, int) else None
+
+
+def earliest_ms(finding: Finding) -> int:
+    """When the fact may have begun: just after the last sample that did not show it."""
+    names = ("observed_before_at_ms", "changed_after_ms", "after_ms")
+    known = [value for name in names if (value := whole_number(finding, name)) is not None]
+    return min([finding.happened_at_ms, *known])
+
+
+class _Earlier:
+    """Findings and rebalances by place: a cause is looked up, never searched for among all findings."""
+
+    def __init__(
+        self, findings: Iterable[Finding], rebalances: Iterable[GroupRebalance], pipelines: Iterable[Pipeline]
+    ) -> None:
+        self._of_partition: dict[tuple[Kind, str, str | None, int | None], list[Finding]] = {}
+        self._of_topic: dict[tuple[Kind, str, str | None], list[Finding]] = {}
+        self._of_group: dict[tuple[str, str], list[GroupRebalance]] = {}
+        self._writers: dict[str, list[Pipeline]] = {}
+        for one in findings:
+            place = one.place
+            self._of_partition.setdefault((one.kind, place.cluster_id, place.topic, place.partition), []).append(one)
+            self._of_topic.setdefault((one.kind, place.cluster_id, place.topic), []).append(one)
+        for rebalance in rebalances:
+            self._of_group.setdefault((rebalance.cluster_id, rebalance.group_id), []).append(rebalance)
+        for pipeline in pipelines:
+            if pipeline.sink is not None:
+                self._writers.setdefault(pipeline.sink, []).append(pipeline)
+
+    def explaining(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
+        yield from self._by_findings(effect, links)
+        yield from self._by_events(effect, links)
+
+    def _by_findings(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
+        for link in _of_kind(links.at_place, effect):
+            yield from _linked(link, effect, self._at_place(link.cause, effect.place))
+        for link in _of_kind(links.to_sink, effect):
+            yield from _linked(link, effect, self._at_source(link.cause, effect.place))
+
+    def _by_events(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
+        for link in _of_kind(links.rebalances, effect):
+            yield from _by_rebalance(link, effect, self._rebalances(effect.place))
+        for named in _of_kind(links.evidence, effect):
+            yield from _by_evidence(named, effect)
+
+    def _at_place(self, kind: Kind, place: Place) -> Iterator[Finding]:
+        """Of the same topic id and partition, and of the same group where both name one."""
+        for cause in self._of_partition.get((kind, place.cluster_id, place.topic, place.partition), ()):
+            is_same_group = None in (cause.place.group_id, place.group_id) or cause.place.group_id == place.group_id
+            if cause.place.topic_id == place.topic_id and is_same_group:
+                yield cause
+
+    def _at_source(self, kind: Kind, place: Place) -> Iterator[Finding]:
+        """Of the topic (and group) that the pipelines writing this topic read."""
+        for pipeline in self._writers.get(place.topic or "", ()):
+            for cause in self._of_topic.get((kind, place.cluster_id, pipeline.source), ()):
+                if cause.place.group_id in (None, pipeline.group_id):
+                    yield cause
+
+    def _rebalances(self, place: Place) -> Sequence[GroupRebalance]:
+        return self._of_group.get((place.cluster_id, place.group_id or ""), ())
+
+
+AnyLink = TypeVar("AnyLink", Link, EventLink, EvidenceLink)
+
+
+def _of_kind(links: Iterable[AnyLink], effect: Finding) -> Iterator[AnyLink]:
+    return (link for link in links if link.effect is effect.kind)
+
+
+def _linked(link: Link, effect: Finding, candidates: Iterable[Finding]) -> Iterator[Cause]:
+    for cause in candidates:
+        if cause.finding_id != effect.finding_id and earliest_ms(cause) <= effect.happened_at_ms:
+            statement = link.holds(effect, cause)
+            if statement is not None:
+                yield Cause(_in_words(link.holds), statement, cause.happened_at_ms, finding_id=cause.finding_id)
+
+
+def _by_rebalance(link: EventLink, effect: Finding, candidates: Iterable[GroupRebalance]) -> Iterator[Cause]:
+    for rebalance in candidates:
+        statement = link.holds(effect, rebalance)
+        if statement is not None:
+            yield Cause(_in_words(link.holds), statement, rebalance.observed_at_ms, event=rebalance.event)
+
+
+def _by_evidence(link: EvidenceLink, effect: Finding) -> Iterator[Cause]:
+    found = link.holds(effect)
+    if found is not None:
+        statement, event, at_ms = found
+        yield Cause(_in_words(link.holds), statement, at_ms, event=event)
+
+
+def _in_words(holds: Callable[..., object]) -> str:
+    return holds.__name__.strip("_").replace("_", " ")
+
+
+def _ranked(found: Iterable[Cause]) -> list[Cause]:
+    surest_first = tuple(Grade)
+    return sorted(
+        found,
+        key=lambda cause: (surest_first.index(cause.statement.grade), -cause.at_ms, cause.link, cause.finding_id or ""),
+    )

@@ -1,0 +1,133 @@
+"""Incidents: findings of one pipeline that belong together, told from the first cause to the last consequence."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.findings import Finding, FindingState
+from guarantees.promises import Pipeline
+from guarantees.times import utc
+from guarantees.verdicts import concerns
+
+# One event strikes the partitions of a topic within a few rounds.
+TOGETHER_MS = 60_000
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """`findings` in the order they happened. Open while one of them is, and then `to_ms` is None.
+
+    The identity is that of the pipeline and the first cause: what follows later does not change it.
+    """
+
+    pipeline: str
+    findings: tuple[Finding, ...]
+    sentences: tuple[str, ...]
+
+    @property
+    def first_cause(self) -> Finding:
+        return self.findings[0]
+
+    @property
+    def incident_id(self) -> str:
+        return sha256(f"{self.pipeline}\x1f{self.first_cause.finding_id}".encode()).hexdigest()[:16]
+
+    @property
+    def title(self) -> str:
+        others = len(self.findings) - 1
+        return self.first_cause.title + (f", and {others} more finding{'s' * (others > 1)}" if others else "")
+
+    @property
+    def severity(self) -> int:
+        return max(finding.severity for finding in self.findings)
+
+    @property
+    def state(self) -> FindingState:
+        is_open = any(finding.state is FindingState.OPEN for finding in self.findings)
+        return FindingState.OPEN if is_open else FindingState.CLOSED
+
+    @property
+    def from_ms(self) -> int:
+        return min(finding.happened_at_ms for finding in self.findings)
+
+    @property
+    def to_ms(self) -> int | None:
+        newest = max(finding.last_seen_at_ms for finding in self.findings)
+        return None if self.state is FindingState.OPEN else newest
+
+
+def incidents(
+    findings: Iterable[Finding], explained: Mapping[str, Sequence[Cause]], pipelines: Iterable[Pipeline]
+) -> list[Incident]:
+    """The incidents of every pipeline, the most severe first. `explained`: what `causes.causes` gave.
+
+    Findings are connected where one explains the other, where one event explains both, or where the same thing happened
+    on several partitions at about the same time. Overlapping in time alone connects nothing.
+    """
+    known = list(findings)
+    found = [
+        _incident(pipeline, together, explained)
+        for pipeline in pipelines
+        for together in _connected([one for one in known if concerns(pipeline, one)], explained)
+    ]
+    return sorted(found, key=lambda one: (-one.severity, one.from_ms, one.pipeline))
+
+
+def _incident(pipeline: Pipeline, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
+    ids = {finding.finding_id for finding in together}
+
+    def order(finding: Finding) -> tuple[bool, int, str]:
+        """The first cause is explained by none of the others; samples of one round may come in any order."""
+        is_effect = any(cause.finding_id in ids for cause in explained.get(finding.finding_id, ()))
+        return is_effect, finding.happened_at_ms, finding.finding_id
+
+    first = min(together, key=order)
+    rest = sorted((one for one in together if one is not first), key=lambda one: (one.happened_at_ms, one.finding_id))
+    told = (first, *rest)
+    return Incident(pipeline.name, told, tuple(_sentence(one, explained) for one in told))
+
+
+def _sentence(finding: Finding, explained: Mapping[str, Sequence[Cause]]) -> str:
+    reasons = explained.get(finding.finding_id, ())
+    why = f"{reasons[0].statement.text} ({reasons[0].statement.grade})" if reasons else f"{NOT_OBSERVED.capitalize()}."
+    return f"{utc(finding.happened_at_ms)}: {finding.title}. {why}"
+
+
+def _connected(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> list[list[Finding]]:
+    """The findings in groups that share an edge, directly or by others."""
+    leader = {finding.finding_id: finding.finding_id for finding in findings}
+
+    def root(finding_id: str) -> str:
+        while leader[finding_id] != finding_id:
+            leader[finding_id] = leader[leader[finding_id]]
+            finding_id = leader[finding_id]
+        return finding_id
+
+    for one, other in _edges(findings, explained):
+        if one in leader and other in leader:
+            leader[root(one)] = root(other)
+    groups: dict[str, list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(root(finding.finding_id), []).append(finding)
+    return list(groups.values())
+
+
+def _edges(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> Iterator[tuple[str, str]]:
+    by_event: dict[str, str] = {}
+    for finding in findings:
+        for cause in explained.get(finding.finding_id, ()):
+            if cause.finding_id is not None:
+                yield finding.finding_id, cause.finding_id
+            if cause.event is not None:
+                yield finding.finding_id, by_event.setdefault(cause.event, finding.finding_id)
+    yield from _simultaneous(findings)
+
+
+def _simultaneous(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """The same kind on other partitions, begun within a minute of the one before."""
+    in_order = sorted(findings, key=lambda one: (one.kind, one.place.topic or "", one.happened_at_ms))
+    for one, following in zip(in_order, in_order[1:], strict=False):
+        is_same = (one.kind, one.place.topic) == (following.kind, following.place.topic)
+        if is_same and following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS:
+            yield one.finding_id, following.finding_id

@@ -1,0 +1,300 @@
+"""Each link once loud and, with one fact changed, silent; and incidents made of them."""
+
+from dataclasses import replace
+
+import pytest
+
+from guarantees.cause_links import LINKS
+from guarantees.causes import GroupRebalance, causes, followed_by
+from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
+from guarantees.incidents import incidents
+from guarantees.lifecycle import changes, fold
+from guarantees.places import TopicPartition
+from guarantees.promises import Guarantee, Pipeline
+from guarantees.verdicts import OF_GROUP
+from store.findings import event_row, parse_event
+from tests.guarantees.builders import CLUSTER, GROUP, OWNER, PARTITION, TOPIC, TOPIC_ID, findings, member, seen, state
+
+PIPELINE = Pipeline("billing", TOPIC, GROUP, "invoices", Guarantee.EXACTLY_ONCE)
+T = 1_700_000_000_000
+MINUTE = 60_000
+
+
+def fact(
+    kind, at=0, *, topic=TOPIC, partition=0, topic_id=TOPIC_ID, group_id=GROUP, closed=None, seen_to=None, **proof
+):
+    """A finding at so many seconds after T, with the evidence that a link looks at."""
+    place = Place(CLUSTER, topic, topic_id, partition, group_id if kind in OF_GROUP else None)
+    until = T + 1000 * (at if seen_to is None else seen_to)
+    statements = (Statement(Grade.PROVEN, "seen"),)
+    anchor = f"at {at}"
+    return Finding(
+        kind, place, anchor, 3, f"{kind} at {at}", statements, None, proof, T + 1000 * at, until, None, closed
+    )
+
+
+def rebalance(at=0, *, left=("m1",), moved=(PARTITION,), cause="1 member left", group_id=GROUP):
+    at_ms = T + 1000 * at
+    return GroupRebalance(CLUSTER, group_id, tuple(left), frozenset(moved), cause, at_ms - 5_000, at_ms)
+
+
+def explain(effect, *others, rebalances=(), pipelines=(PIPELINE,)):
+    """The causes found for the effect, as (link, grade)."""
+    found = causes([effect, *others], rebalances, pipelines, LINKS).get(effect.finding_id, ())
+    return [(cause.link, cause.statement.grade) for cause in found]
+
+
+CUT = fact(Kind.LOG_TRUNCATED, 10, high_watermark_before=1500, high_watermark=1100)
+EXPIRED = fact(Kind.EXPIRED_UNREAD, 10, committed_offset=100, log_start_offset=200)
+LOST = fact(Kind.LOST_WRITE, 20, lost=[{"offset": 150, "observed_at_ms": T}, {"offset": 1200, "observed_at_ms": T}])
+STOOD = fact(Kind.GROUP_STALLED, 5, committed_offset=100)
+FROZEN = fact(Kind.STABLE_OFFSET_FROZEN, 5, start_offset=102)
+BELOW = fact(Kind.BELOW_MIN_ISR, 5)
+REWIND = fact(Kind.REWIND, 20, committed_offset_before=1400, committed_offset=0)
+AHEAD = fact(Kind.COMMITTED_AHEAD, 15, committed_offset=1400)
+IN_SINK = fact(Kind.DUPLICATE_WRITE, 60, topic="invoices", topic_id="sink")
+IN_SOURCE = fact(Kind.DUPLICATE_WRITE, 30)
+REDELIVERY = fact(Kind.POSSIBLE_REDELIVERY, 30)
+
+
+def proof(finding, **evidence):
+    return replace(finding, evidence={**finding.evidence, **evidence})
+
+
+@pytest.mark.parametrize(
+    ("link", "grade", "effect", "cause", "silent"),
+    [
+        ("cut after too few replicas", Grade.PROBABLE, CUT, BELOW, [(CUT, fact(Kind.BELOW_MIN_ISR, 11))]),
+        ("cut after too few replicas", Grade.PROBABLE, replace(CUT, happened_at_ms=T + 65_000), BELOW,
+         [(replace(CUT, happened_at_ms=T + 65_001), BELOW)]),
+        ("left beyond the end by a cut", Grade.PROVEN, AHEAD, CUT,
+         [(proof(AHEAD, committed_offset=1501), CUT), (proof(AHEAD, committed_offset=1100), CUT)]),
+        ("left beyond the end by a cut", Grade.PROVEN, proof(AHEAD, committed_offset=1500), CUT,
+         [(AHEAD, replace(CUT, happened_at_ms=T + 15_001))]),
+        ("set back after a cut", Grade.PROBABLE, REWIND, CUT,
+         [(proof(REWIND, committed_offset_before=1100), CUT), (proof(REWIND, committed_offset_before=1501), CUT)]),
+        ("came back from beyond the end", Grade.PROBABLE, REWIND, AHEAD,
+         [(REWIND, proof(AHEAD, committed_offset=1401))]),
+        ("stood until it expired", Grade.PROVEN, EXPIRED, STOOD, [(EXPIRED, proof(STOOD, committed_offset=99))]),
+        ("stood until it expired", Grade.PROVEN, EXPIRED, fact(Kind.GROUP_STOPPED, 5, committed_offset=100),
+         [(EXPIRED, fact(Kind.GROUP_STOPPED, 11, committed_offset=100))]),
+        ("waited until it expired", Grade.PROBABLE, EXPIRED, FROZEN,
+         [(EXPIRED, proof(FROZEN, start_offset=103)), (EXPIRED, proof(FROZEN, start_offset=99))]),
+        ("ids in the hole", Grade.PROVEN, LOST, EXPIRED,
+         [(LOST, proof(EXPIRED, log_start_offset=150)), (LOST, proof(EXPIRED, committed_offset=151))]),
+        ("ids cut away", Grade.PROVEN, LOST, CUT,
+         [(LOST, proof(CUT, high_watermark=1201)), (LOST, proof(CUT, high_watermark_before=1200)),
+          (proof(LOST, lost=[{"offset": 1200, "observed_at_ms": T + 10_001}]), CUT)]),
+        ("written again after redelivery", Grade.PROBABLE, IN_SINK, REDELIVERY,
+         [(IN_SINK, fact(Kind.POSSIBLE_REDELIVERY, 61)),
+          (IN_SINK, fact(Kind.POSSIBLE_REDELIVERY, 30, group_id="other")),
+          (replace(IN_SINK, happened_at_ms=T + 330_001), REDELIVERY)]),
+        ("written again after redelivery", Grade.PROBABLE, replace(IN_SINK, happened_at_ms=T + 320_000), REWIND,
+         [(replace(IN_SINK, happened_at_ms=T + 320_001), REWIND)]),
+        ("handed on from the source", Grade.PROBABLE, IN_SINK, IN_SOURCE,
+         [(IN_SINK, fact(Kind.DUPLICATE_WRITE, 61)), (fact(Kind.DUPLICATE_WRITE, 331, topic="invoices"), IN_SOURCE)]),
+        ("handed on from the source", Grade.PROBABLE, fact(Kind.DUPLICATE_WRITE, 330, topic="invoices"), IN_SOURCE, []),
+    ],
+)  # fmt: skip
+def test_a_link_holds_on_its_evidence_and_not_beside_it(link, grade, effect, cause, silent):
+    assert explain(effect, cause) == [(link, grade)]
+    assert [explain(*pair) for pair in silent] == [[]] * len(silent)
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        fact(Kind.LOG_TRUNCATED, 10, partition=1, high_watermark_before=1500, high_watermark=1100),
+        fact(Kind.LOG_TRUNCATED, 10, topic_id="other", high_watermark_before=1500, high_watermark=1100),
+        fact(Kind.LOG_TRUNCATED, 10, topic="other", high_watermark_before=1500, high_watermark=1100),
+        replace(CUT, place=replace(CUT.place, cluster_id="other")),
+        fact(Kind.LOG_TRUNCATED, 10),
+    ],
+)
+def test_a_finding_elsewhere_or_without_the_evidence_explains_nothing(elsewhere):
+    assert explain(REWIND, elsewhere) == []
+
+
+def test_another_groups_standing_explains_nothing():
+    other = fact(Kind.GROUP_STALLED, 5, committed_offset=100, group_id="other")
+
+    assert explain(EXPIRED, other) == []
+
+
+STOPPED = fact(Kind.GROUP_STOPPED, 100, seen_to=200)
+ALL_LEFT = {"cause": "all members left"}
+
+
+@pytest.mark.parametrize(
+    ("effect", "event", "links"),
+    [
+        (STOPPED, rebalance(40, **ALL_LEFT), [("last member left", Grade.PROVEN)]),
+        (STOPPED, rebalance(200, **ALL_LEFT), [("last member left", Grade.PROVEN)]),
+        (STOPPED, rebalance(39, **ALL_LEFT), []),
+        (STOPPED, rebalance(201, **ALL_LEFT), []),
+        (STOPPED, rebalance(110), []),
+        (STOPPED, rebalance(110, **ALL_LEFT, group_id="other"), []),
+        (STOOD, rebalance(65), [("stands since a rebalance", Grade.PROBABLE)]),
+        (STOOD, rebalance(-55), [("stands since a rebalance", Grade.PROBABLE)]),
+        (STOOD, rebalance(66), []),
+        (STOOD, rebalance(-56), []),
+        (STOOD, rebalance(10, moved=[TopicPartition(TOPIC, 1)]), []),
+        (LOST, rebalance(20), [("owner left after committing", Grade.PROBABLE)]),
+        (LOST, rebalance(80), [("owner left after committing", Grade.PROBABLE)]),
+        (LOST, rebalance(81), []),
+        (LOST, rebalance(19), []),
+        (LOST, rebalance(30, left=()), []),
+        (LOST, rebalance(30, moved=[TopicPartition(TOPIC, 1)]), []),
+        (LOST, rebalance(30, moved=[TopicPartition("other", 0)]), []),
+    ],
+)
+def test_a_rebalance_explains_by_group_partition_and_time(effect, event, links):
+    assert explain(effect, rebalances=[event]) == links
+
+
+@pytest.mark.parametrize(
+    ("effect", "links"),
+    [
+        (proof(REWIND, rebalance={"cause": "1 member joined", "observed_at_ms": T}),
+         [("came with a rebalance", Grade.PROBABLE)]),
+        (proof(REWIND, rebalance=None), []),
+        (proof(REWIND, is_operator_reset=True), [("set by an operator", Grade.PROBABLE)]),
+        (proof(REWIND, is_operator_reset=False), []),
+        (proof(REDELIVERY, observed_at_ms=T, cause="1 member left"), [("member left", Grade.PROVEN)]),
+        (REDELIVERY, []),
+        (proof(CUT, leader_epoch_before=3, leader_epoch=4), [("election", Grade.PROVEN)]),
+        (proof(CUT, leader_epoch_before=3, leader_epoch=4, is_unclean=True), [("election", Grade.PROBABLE)]),
+        (CUT, []),
+        (proof(FROZEN, producer_id=7, producer_epoch=0), [("open transaction", Grade.PROVEN)]),
+        (proof(FROZEN, producer_id=None, producer_epoch=None), []),
+        (proof(IN_SINK, cause="sent_twice"), [("sent again", Grade.PROBABLE)]),
+        (proof(IN_SINK, cause="something else"), []),
+    ],
+)  # fmt: skip
+def test_the_finding_s_own_evidence_may_name_the_event(effect, links):
+    assert explain(effect) == links
+
+
+# What explains these is in no evidence: which broker failed, and why, only its own log tells.
+NEVER_EXPLAINED = {Kind.BELOW_MIN_ISR}
+
+
+def test_every_kind_has_a_link_that_may_explain_it_or_is_known_to_have_none():
+    table = (*LINKS.at_place, *LINKS.to_sink, *LINKS.rebalances, *LINKS.evidence)
+
+    assert set(Kind) - {link.effect for link in table} == NEVER_EXPLAINED
+
+
+def test_the_order_of_the_findings_does_not_matter():
+    chain = [CUT, AHEAD, REWIND, EXPIRED, LOST, STOOD]
+
+    assert causes(chain, (), (), LINKS) == causes(chain[::-1], (), (), LINKS)
+
+
+def test_the_surest_cause_comes_first_then_the_nearest():
+    rewind = proof(REWIND, rebalance={"cause": "1 member joined", "observed_at_ms": T + 19_000})
+    frozen_long = proof(FROZEN, start_offset=100)
+
+    assert [link for link, _ in explain(EXPIRED, frozen_long, STOOD)] == [
+        "stood until it expired",
+        "waited until it expired",
+    ]
+    assert [link for link, _ in explain(rewind, CUT)] == ["came with a rebalance", "set back after a cut"]
+
+
+def stored(found):
+    """The findings as the store gives them back: tuples have become lists."""
+    rows = [event_row(event) for event in changes({}, found, T)]
+    return [history.finding for history in fold(parse_event(row) for row in rows).values()]
+
+
+def test_a_cut_a_commit_beyond_it_and_the_way_back_are_one_chain_of_the_rules_own_findings():
+    rounds = (
+        seen(0, high=1500, committed=1400, isr=state([1, 2])),
+        seen(5, high=1100, epoch=1, broker=3, committed=1400, isr=state([3], leader=3, epoch=1, second=5)),
+        seen(10, high=1110, epoch=1, broker=3, committed=1400),
+        seen(15, high=1120, epoch=1, broker=3, committed=20),
+    )
+    found = stored(findings(*rounds))
+    explained = causes(found, (), (PIPELINE,), LINKS)
+    (incident,) = incidents(found, explained, (PIPELINE,))
+    kinds = {one.kind: explained[one.finding_id] for one in found}
+
+    assert [c.link for c in kinds[Kind.LOG_TRUNCATED]] == ["election"]
+    assert kinds[Kind.LOG_TRUNCATED][0].statement.text.endswith("It was an unclean election.")
+    assert [c.link for c in kinds[Kind.COMMITTED_AHEAD]] == ["left beyond the end by a cut"]
+    assert {c.link for c in kinds[Kind.REWIND]} == {"set back after a cut", "came back from beyond the end"}
+    assert [one.kind for one in incident.findings] == [Kind.LOG_TRUNCATED, Kind.COMMITTED_AHEAD, Kind.REWIND]
+    assert (incident.severity, incident.state, incident.to_ms) == (4, FindingState.OPEN, None)
+    assert incident.title == f"{incident.first_cause.title}, and 2 more findings"
+    assert incident.sentences[1].endswith(
+        "The commit 1,400 was within the log until it was cut from 1,500 to 1,100. (PROVEN)"
+    )
+
+
+def test_a_member_that_left_explains_what_may_be_delivered_again_and_the_rewind_by_one_event():
+    one, two = OWNER, member("m2")
+    rounds = (
+        seen(0, high=900, committed=500, members=(one, two)),
+        seen(5, high=900, committed=400, members=(member("m2", PARTITION),)),
+    )
+    found = stored(findings(*rounds))
+    explained = causes(found, (), (PIPELINE,), LINKS)
+
+    assert {one.kind for one in found} == {Kind.REWIND, Kind.POSSIBLE_REDELIVERY}
+    assert len({explained[one.finding_id][0].event for one in found}) == 1
+    assert len(incidents(found, explained, (PIPELINE,))) == 1
+
+
+def test_followed_by_is_the_other_direction():
+    explained = causes([CUT, AHEAD, REWIND], (), (), LINKS)
+
+    assert followed_by(explained) == {
+        CUT.finding_id: (AHEAD.finding_id, REWIND.finding_id),
+        AHEAD.finding_id: (REWIND.finding_id,),
+    }
+
+
+def told(*found, pipelines=(PIPELINE,)):
+    return incidents(found, causes(found, (), pipelines, LINKS), pipelines)
+
+
+def test_an_incident_keeps_its_identity_when_consequences_are_added_or_come_in_another_order():
+    first = told(CUT)[0].incident_id
+
+    assert {one.incident_id for one in (*told(CUT, AHEAD), *told(REWIND, AHEAD, CUT))} == {first}
+
+
+def test_the_cause_comes_first_although_its_effect_was_sampled_before_it():
+    later = replace(proof(CUT, observed_before_at_ms=T), happened_at_ms=AHEAD.happened_at_ms + 20)
+
+    assert told(AHEAD, later)[0].first_cause == later
+
+
+@pytest.mark.parametrize(
+    ("other", "number"),
+    [
+        (fact(Kind.REWIND, 80, partition=1), 1),
+        (replace(fact(Kind.REWIND, 80, partition=1), happened_at_ms=T + 80_001), 2),
+        (fact(Kind.EXPIRED_UNREAD, 20, partition=1), 2),
+        (fact(Kind.REWIND, 20, partition=1, group_id="other"), 1),
+    ],
+)
+def test_the_same_thing_on_other_partitions_within_a_minute_is_one_incident(other, number):
+    assert len(told(REWIND, other)) == number
+
+
+def test_a_finding_that_concerns_two_pipelines_is_an_incident_of_each():
+    other = replace(PIPELINE, name="audit", group_id="other")
+
+    assert {one.pipeline for one in told(CUT, pipelines=(PIPELINE, other))} == {"billing", "audit"}
+    assert len({one.incident_id for one in told(CUT, pipelines=(PIPELINE, other))}) == 2
+
+
+def test_an_incident_closes_with_its_last_finding_and_says_where_no_cause_was_observed():
+    over = [replace(one, closed_reason="over", last_seen_at_ms=T + 90_000) for one in (EXPIRED, STOOD)]
+    (incident,) = told(*over)
+
+    assert (incident.state, incident.from_ms, incident.to_ms) == (FindingState.CLOSED, T + 5_000, T + 90_000)
+    assert incident.sentences[0].endswith("Cause not observed.")
+    assert told(over[0], replace(STOOD))[0].to_ms is None
