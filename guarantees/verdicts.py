@@ -22,7 +22,22 @@ OF_GROUP = frozenset(
 )
 # Facts about a topic: they concern who reads it (source) and who writes it (sink). A duplicate in the source is handed
 # on, a cut or a missing replica endangers what is stored, a frozen stable offset halts the readers of either.
-OF_TOPIC = frozenset({Kind.DUPLICATE_WRITE, Kind.LOG_TRUNCATED, Kind.BELOW_MIN_ISR, Kind.STABLE_OFFSET_FROZEN})
+OF_TOPIC = frozenset(
+    {
+        Kind.DUPLICATE_WRITE,
+        Kind.LOG_TRUNCATED,
+        Kind.BELOW_MIN_ISR,
+        Kind.STABLE_OFFSET_FROZEN,
+        Kind.RESENT_BATCH,
+        Kind.MISSING_SEQUENCES,
+        Kind.SEQUENCE_GAP,
+        Kind.PRODUCER_RECOVERED,
+        Kind.PRODUCER_FENCED,
+        Kind.UNFENCED_RESTART,
+        Kind.TRANSACTION_TIMED_OUT,
+        Kind.TORN_TRANSACTION,
+    }
+)
 
 # Without these no statement about a group's delivery can be made; the others add detail.
 ESSENTIAL = frozenset(
