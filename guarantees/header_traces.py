@@ -1,6 +1,6 @@
 """What the batches of a partition leave behind: per producer its sequences, its open transaction and how they end."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from guarantees.batches import SEQUENCES, Batch, HeaderScan, Marker, steps_ahead
@@ -14,6 +14,7 @@ DELIVERY_TIMEOUT_MS = 120_000
 # Bounds of what is remembered of one partition; whoever was silent longest is forgotten first.
 KEPT_PRODUCERS = 1_000
 KEPT_UNIDENTIFIED = 20_000
+FORGOTTEN = Unknown("too many producers to remember them all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,10 @@ class ProducerTrace:
     """One producer id in one partition. `batches` are its last data batches, the newest last.
 
     [run_first, run_first + run_length) are the sequences seen without a gap up to the newest, of the newest epoch.
-    `marker_epoch` is the one of its last marker.
+    `first_offset` is where it was first seen, `marker_epoch` the one of its last marker.
     """
 
+    first_offset: int
     batches: tuple[Batch, ...] = ()
     run_first: int | None = None
     run_length: int = 0
@@ -71,14 +73,15 @@ Likeness = tuple[int, int, int, int]
 class PartitionTrace:
     """One partition from `first_offset` on, without a gap. `unidentified` are the latest batches without producer id.
 
-    `producers_before` is Unknown where the leader did not say, or where producers had to be forgotten.
+    `hole_at`: the newest offset before which stored offsets are missing. `has_forgotten`: producers were too many.
     """
 
     place: Place
     first_offset: int
     next_offset: int
-    producers_before: frozenset[int] | Unknown
     previous: Batch | None = None
+    hole_at: int | None = None
+    has_forgotten: bool = False
     producers: Mapping[int, ProducerTrace] = field(default_factory=dict)
     unidentified: Mapping[Likeness, tuple[Batch, int]] = field(default_factory=dict)
 
@@ -87,13 +90,15 @@ class PartitionTrace:
 class SeenBatch:
     """One batch and what the contiguous range before it had shown. `alike`: an equal batch without producer id.
 
-    `producer` is None where no earlier batch of the producer id was seen. `ending`: what a marker ended.
+    `producer` is None where no earlier batch of the producer id was seen. `ending`: what a marker ended. `hole_at`: the
+    newest offset up to this batch before which stored offsets are missing.
     """
 
     scan: HeaderScan
     batch: Batch
     covered_from: int
     producers_before: frozenset[int] | Unknown
+    hole_at: int | None
     previous: Batch | None
     producer: ProducerTrace | None
     alike: Batch | None
@@ -104,36 +109,35 @@ def begun(scan: HeaderScan, before: PartitionTrace | None) -> PartitionTrace:
     """The trace a scan goes on with: a new one where it does not follow, or the topic is another."""
     if before is not None and before.place == scan.place and before.next_offset == scan.first_offset:
         return before
-    return PartitionTrace(scan.place, scan.first_offset, scan.first_offset, scan.producers_before)
+    return PartitionTrace(scan.place, scan.first_offset, scan.first_offset)
 
 
 def walked(before: PartitionTrace, scan: HeaderScan) -> tuple[PartitionTrace, list[SeenBatch]]:
     """Every batch of the scan that was not seen before, each with what was known when it came."""
     producers, unidentified = dict(before.producers), _recent(before.unidentified, scan.observed_at_ms)
-    previous, sights = before.previous, []
-    for batch in _unseen(before, scan):
+    producers_before = FORGOTTEN if before.has_forgotten else scan.producers_before
+    previous, hole_at, end, seen = before.previous, before.hole_at, before.next_offset, []
+    for batch in (one for one in scan.batches if one.base_offset >= before.next_offset):
+        hole_at = batch.base_offset if batch.base_offset > end else hole_at
         known = None if batch.producer_id is None else producers.get(batch.producer_id)
         alike = _alike(unidentified, batch)
-        ending = None if batch.marker is None else _ending(scan.place, known, batch, batch.marker)
-        sights.append(
-            SeenBatch(scan, batch, before.first_offset, before.producers_before, previous, known, alike, ending)
+        ending = _ending(scan.place, known, batch)
+        seen.append(
+            SeenBatch(scan, batch, before.first_offset, producers_before, hole_at, previous, known, alike, ending)
         )
         if batch.producer_id is not None:
             producers.pop(batch.producer_id, None)  # the newest last: whoever is first was silent longest
-            producers[batch.producer_id] = _with(known or ProducerTrace(), batch)
+            producers[batch.producer_id] = _with(known or ProducerTrace(batch.base_offset), batch)
         elif batch.records:
             unidentified[likeness(batch)] = (batch, scan.observed_at_ms)
-        previous = batch
-    return _kept(before, scan, producers, unidentified, previous), sights
+        previous, end = batch, batch.next_offset
+    walked_to = replace(before, next_offset=max(end, scan.next_offset), previous=previous, hole_at=hole_at)
+    return _bounded(walked_to, producers, unidentified), seen
 
 
 def likeness(batch: Batch) -> Likeness:
     """Equal for a resent batch also under LogAppendTime, which keeps the producer's base timestamp and the body."""
     return batch.size_bytes, batch.records, batch.base_timestamp_ms, batch.body_hash
-
-
-def _unseen(before: PartitionTrace, scan: HeaderScan) -> Iterator[Batch]:
-    return (batch for batch in scan.batches if batch.base_offset >= before.next_offset)
 
 
 def _recent(window: Mapping[Likeness, tuple[Batch, int]], now_ms: int) -> dict[Likeness, tuple[Batch, int]]:
@@ -147,13 +151,13 @@ def _alike(window: Mapping[Likeness, tuple[Batch, int]], batch: Batch) -> Batch 
     return None if seen is None else seen[0]
 
 
-def _ending(place: Place, known: ProducerTrace | None, batch: Batch, marker: Marker) -> Ending | None:
-    if batch.producer_id is None or batch.producer_epoch is None:
+def _ending(place: Place, known: ProducerTrace | None, batch: Batch) -> Ending | None:
+    if batch.marker is None or batch.producer_id is None or batch.producer_epoch is None:
         return None
     return Ending(
         place=place,
         producer_id=batch.producer_id,
-        marker=marker,
+        marker=batch.marker,
         marker_epoch=batch.producer_epoch,
         marker_offset=batch.base_offset,
         coordinator_epoch=batch.coordinator_epoch,
@@ -192,20 +196,15 @@ def _run(trace: ProducerTrace, batch: Batch) -> tuple[int, int]:
     return trace.run_first, min(trace.run_length + max(0, ahead + batch.sequences), SEQUENCES // 2)
 
 
-def _kept(
-    before: PartitionTrace,
-    scan: HeaderScan,
+def _bounded(
+    trace: PartitionTrace,
     producers: Mapping[int, ProducerTrace],
     unidentified: Mapping[Likeness, tuple[Batch, int]],
-    previous: Batch | None,
 ) -> PartitionTrace:
-    too_many = len(producers) - KEPT_PRODUCERS
-    forgotten = Unknown("too many producers to remember them all")
+    too_many = max(0, len(producers) - KEPT_PRODUCERS)
     return replace(
-        before,
-        next_offset=max(before.next_offset, scan.next_offset),
-        producers_before=forgotten if too_many > 0 else before.producers_before,
-        previous=previous,
-        producers=dict(list(producers.items())[max(0, too_many) :]),
+        trace,
+        has_forgotten=trace.has_forgotten or too_many > 0,
+        producers=dict(list(producers.items())[too_many:]),
         unidentified=dict(list(unidentified.items())[-KEPT_UNIDENTIFIED:]),
     )
