@@ -115,7 +115,7 @@ def begun(scan: HeaderScan, before: PartitionTrace | None) -> PartitionTrace:
 def walked(before: PartitionTrace, scan: HeaderScan) -> tuple[PartitionTrace, list[SeenBatch]]:
     """Every batch of the scan that was not seen before, each with what was known when it came."""
     producers, unidentified = dict(before.producers), _recent(before.unidentified, scan.observed_at_ms)
-    producers_before = FORGOTTEN if before.has_forgotten else scan.producers_before
+    producers_before = _producers_before(before, scan)
     previous, hole_at, end, seen = before.previous, before.hole_at, before.next_offset, []
     for batch in (one for one in scan.batches if one.base_offset >= before.next_offset):
         hole_at = batch.base_offset if batch.base_offset > end else hole_at
@@ -133,6 +133,13 @@ def walked(before: PartitionTrace, scan: HeaderScan) -> tuple[PartitionTrace, li
         previous, end = batch, batch.next_offset
     walked_to = replace(before, next_offset=max(end, scan.next_offset), previous=previous, hole_at=hole_at)
     return _bounded(walked_to, producers, unidentified), seen
+
+
+def _producers_before(trace: PartitionTrace, scan: HeaderScan) -> frozenset[int] | Unknown:
+    """Nobody had written before a log that was read from its first offset on."""
+    if trace.has_forgotten:
+        return FORGOTTEN
+    return frozenset() if trace.first_offset == 0 else scan.producers_before
 
 
 def likeness(batch: Batch) -> Likeness:

@@ -41,7 +41,7 @@ def _conditions(seen: SeenBatch) -> tuple[bool | Unknown, ...]:
     return (
         start if isinstance(start, Unknown) else start <= scan.first_offset,
         policy if isinstance(policy, Unknown) else "compact" not in policy,
-        True if seen.covered_from == 0 else is_new,
+        is_new,
     )
 
 

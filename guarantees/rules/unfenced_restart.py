@@ -14,7 +14,7 @@ from guarantees.transaction_ends import Transactions
 SILENT_MS = 10_000
 # What is new at every start: a UUID, or eight and more hexadecimal digits with a decimal one among them.
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_MADE_UP = re.compile(rf"(?P<prefix>.+)[-_.:](?:{_UUID}|(?=[0-9a-f]*[0-9])[0-9a-f]{{8,}})", re.IGNORECASE)
+_MADE_UP = re.compile(rf"(?P<prefix>.+?)[-_.:](?:{_UUID}|(?=[0-9a-f]*[0-9])[0-9a-f]{{8,}})", re.IGNORECASE)
 ONE_APPLICATION = "transactional ids that differ only in a made-up ending are starts of one application"
 
 
