@@ -62,6 +62,14 @@ KINDS: Mapping[Kind, str] = {
     Kind.COMMIT_OF_OLD_TOPIC: "Commit of the old topic",
     Kind.PARTITIONS_ADDED: "Partitions added",
     Kind.STABLE_OFFSET_FROZEN: "Stable offset frozen",
+    Kind.RESENT_BATCH: "Batch stored twice",
+    Kind.MISSING_SEQUENCES: "Missing sequences",
+    Kind.SEQUENCE_GAP: "Sequence gap",
+    Kind.PRODUCER_RECOVERED: "Producer recovered",
+    Kind.PRODUCER_FENCED: "Producer fenced",
+    Kind.UNFENCED_RESTART: "Restart without fencing",
+    Kind.TRANSACTION_TIMED_OUT: "Transaction timed out",
+    Kind.TORN_TRANSACTION: "Torn transaction",
 }
 
 GRADES: Mapping[Grade, str] = {

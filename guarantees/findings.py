@@ -29,6 +29,14 @@ class Kind(StrEnum):
     COMMIT_OF_OLD_TOPIC = "commit_of_old_topic"  # L8: a commit survived the topic it was made on
     PARTITIONS_ADDED = "partitions_added"  # L9
     STABLE_OFFSET_FROZEN = "stable_offset_frozen"  # T1, T2: an open transaction holds the last stable offset
+    RESENT_BATCH = "resent_batch"  # P1, P3, P4: a whole batch, or its sequences, stored twice
+    MISSING_SEQUENCES = "missing_sequences"  # P5a: a new producer's first stored batch is not its first batch
+    SEQUENCE_GAP = "sequence_gap"  # P5b: an unexplained gap between stored sequences, which is no loss
+    PRODUCER_RECOVERED = "producer_recovered"  # P5c: a client met an error it could not retry
+    PRODUCER_FENCED = "producer_fenced"  # T4: a transaction was ended from outside, under a raised epoch
+    UNFENCED_RESTART = "unfenced_restart"  # T4: another transactional id a start, so that nobody is fenced
+    TRANSACTION_TIMED_OUT = "transaction_timed_out"  # T6: the coordinator gave a transaction up
+    TORN_TRANSACTION = "torn_transaction"  # T7: committed here and aborted there, or written to after its end
 
 
 class Grade(StrEnum):

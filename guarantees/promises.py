@@ -73,6 +73,20 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
     },
+    Kind.RESENT_BATCH: {
+        Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    # That records are missing is certain, that they had been acknowledged is not.
+    Kind.MISSING_SEQUENCES: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    Kind.TRANSACTION_TIMED_OUT: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    Kind.TORN_TRANSACTION: {Guarantee.EXACTLY_ONCE: Verdict.VIOLATED},
     # A re-delivery is legal inside Kafka: under exactly once only a duplicate at the sink breaks the promise.
     Kind.REWIND: {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
@@ -92,11 +106,13 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.BELOW_MIN_ISR: 2,
     Kind.AT_MIN_ISR: 2,
     Kind.COMMITTED_AHEAD: 2,
+    Kind.PRODUCER_RECOVERED: 3,
+    Kind.PRODUCER_FENCED: 3,
 }
 
 # Below this severity the fact is information: a member that leaves in order looks like one that crashed, and a
 # deployment must not look like an outage.
-JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2}
+JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2, Kind.MISSING_SEQUENCES: 3}
 
 
 def judge(kind: Kind, severity: int, promise: Guarantee) -> Verdict:

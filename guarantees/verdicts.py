@@ -38,6 +38,14 @@ OF_TOPIC = frozenset(
         Kind.TOPIC_RECREATED,
         Kind.PARTITIONS_ADDED,
         Kind.STABLE_OFFSET_FROZEN,
+        Kind.RESENT_BATCH,
+        Kind.MISSING_SEQUENCES,
+        Kind.SEQUENCE_GAP,
+        Kind.PRODUCER_RECOVERED,
+        Kind.PRODUCER_FENCED,
+        Kind.UNFENCED_RESTART,
+        Kind.TRANSACTION_TIMED_OUT,
+        Kind.TORN_TRANSACTION,
     }
 )
 

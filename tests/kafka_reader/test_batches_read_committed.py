@@ -28,7 +28,7 @@ def as_batch(entry):
 
 
 @pytest.mark.parametrize("case", ORACLE["cases"], ids=lambda case: case["id"])
-def test_consumer_is_given_what_kafka_gives(case):
+def test_oracle_read_committed_consumer_is_given_what_kafka_gives(case):
     blob = b"".join(as_batch(entry) for entry in case["log"])
     aborted = [
         AbortedTransaction(entry["producer_id"], entry["first_offset"]) for entry in case["aborted_transactions"]
