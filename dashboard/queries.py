@@ -97,8 +97,7 @@ GROUP_LAG = Question(OFFSETS, f"""
     SELECT group_id, topic, count(*) AS partitions, sum(lag)::BIGINT AS lag,
            count(*) FILTER (reason = {literal(NO_COMMIT.reason)}) AS without_commit,
            count(*) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown,
-           min(reason) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown_reason,
-           bool_or(is_pending) AS has_pending
+           min(reason) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown_reason
     FROM ({NEWEST}) GROUP BY group_id, topic ORDER BY lag DESC NULLS LAST, group_id, topic""")  # fmt: skip
 # Each partition of a group now, with every offset and the reason of every gap.
 PARTITION_LAG = Question(OFFSETS, f"""

@@ -3,6 +3,7 @@
 A pure function of findings at read time: nothing is stored, so a later and better link explains old findings too.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -12,6 +13,11 @@ from guarantees.places import TopicPartition
 from guarantees.promises import Pipeline
 
 NOT_OBSERVED = "cause not observed"
+
+# One event strikes many partitions of a source: so many of its findings are enough to explain one of the sink.
+NEAREST = 20
+# As long as a member needs to settle, or stays listed after it died (the default session timeout is 45 s).
+REBALANCE_EXPLAINS_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,16 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
+class SinkLink:
+    """As Link, from the source to the sink; the effect begins within `within_ms` after its cause may have begun."""
+
+    effect: Kind
+    cause: Kind
+    within_ms: int
+    holds: Callable[[Finding, Finding], Statement | None]
+
+
+@dataclass(frozen=True, slots=True)
 class EventLink:
     """As Link, where the cause is an event that is no finding."""
 
@@ -75,7 +91,7 @@ class LinkTable:
     """`at_place` link findings of one partition (and group); `to_sink` a sink's findings to those of the source."""
 
     at_place: Sequence[Link]
-    to_sink: Sequence[Link]
+    to_sink: Sequence[SinkLink]
     rebalances: Sequence[EventLink]
     evidence: Sequence[EvidenceLink]
 
@@ -133,11 +149,11 @@ class _Earlier:
         self._of_topic: dict[tuple[Kind, str, str | None], list[Finding]] = {}
         self._of_group: dict[tuple[str, str], list[GroupRebalance]] = {}
         self._writers: dict[str, list[Pipeline]] = {}
-        for one in findings:
+        for one in sorted(findings, key=earliest_ms):
             place = one.place
             self._of_partition.setdefault((one.kind, place.cluster_id, place.topic, place.partition), []).append(one)
             self._of_topic.setdefault((one.kind, place.cluster_id, place.topic), []).append(one)
-        for rebalance in rebalances:
+        for rebalance in sorted(rebalances, key=_observed_ms):
             self._of_group.setdefault((rebalance.cluster_id, rebalance.group_id), []).append(rebalance)
         for pipeline in pipelines:
             if pipeline.sink is not None:
@@ -150,12 +166,12 @@ class _Earlier:
     def _by_findings(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
         for link in _of_kind(links.at_place, effect):
             yield from _linked(link, effect, self._at_place(link.cause, effect.place))
-        for link in _of_kind(links.to_sink, effect):
-            yield from _linked(link, effect, self._at_source(link.cause, effect.place))
+        for to_sink in _of_kind(links.to_sink, effect):
+            yield from _linked(to_sink, effect, self._at_source(to_sink, effect))
 
     def _by_events(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
         for link in _of_kind(links.rebalances, effect):
-            yield from _by_rebalance(link, effect, self._rebalances(effect.place))
+            yield from _by_rebalance(link, effect, self._rebalances(effect))
         for named in _of_kind(links.evidence, effect):
             yield from _by_evidence(named, effect)
 
@@ -166,27 +182,38 @@ class _Earlier:
             if cause.place.topic_id == place.topic_id and is_same_group:
                 yield cause
 
-    def _at_source(self, kind: Kind, place: Place) -> Iterator[Finding]:
-        """Of the topic (and group) that the pipelines writing this topic read."""
+    def _at_source(self, link: SinkLink, effect: Finding) -> Iterator[Finding]:
+        """The nearest before the effect, of the topic (and group) that the pipelines writing this topic read."""
+        place, until_ms = effect.place, effect.happened_at_ms
         for pipeline in self._writers.get(place.topic or "", ()):
-            for cause in self._of_topic.get((kind, place.cluster_id, pipeline.source), ()):
-                if cause.place.group_id in (None, pipeline.group_id):
-                    yield cause
+            found = self._of_topic.get((link.cause, place.cluster_id, pipeline.source), [])
+            first = bisect_left(found, until_ms - link.within_ms, key=earliest_ms)
+            own = [
+                cause
+                for cause in found[first : bisect_right(found, until_ms, key=earliest_ms)]
+                if cause.place.group_id in (None, pipeline.group_id)
+            ]
+            yield from own[-NEAREST:]
 
-    def _rebalances(self, place: Place) -> Sequence[GroupRebalance]:
-        return self._of_group.get((place.cluster_id, place.group_id or ""), ())
+    def _rebalances(self, effect: Finding) -> Sequence[GroupRebalance]:
+        found = self._of_group.get((effect.place.cluster_id, effect.place.group_id or ""), [])
+        return found[bisect_left(found, effect.happened_at_ms - REBALANCE_EXPLAINS_MS, key=_observed_ms) :]
 
 
-AnyLink = TypeVar("AnyLink", Link, EventLink, EvidenceLink)
+def _observed_ms(rebalance: GroupRebalance) -> int:
+    return rebalance.observed_at_ms
+
+
+AnyLink = TypeVar("AnyLink", Link, SinkLink, EventLink, EvidenceLink)
 
 
 def _of_kind(links: Iterable[AnyLink], effect: Finding) -> Iterator[AnyLink]:
     return (link for link in links if link.effect is effect.kind)
 
 
-def _linked(link: Link, effect: Finding, candidates: Iterable[Finding]) -> Iterator[Cause]:
+def _linked(link: Link | SinkLink, effect: Finding, candidates: Iterable[Finding]) -> Iterator[Cause]:
     for cause in candidates:
-        if cause.finding_id != effect.finding_id and earliest_ms(cause) <= effect.happened_at_ms:
+        if cause is not effect and earliest_ms(cause) <= effect.happened_at_ms:
             statement = link.holds(effect, cause)
             if statement is not None:
                 yield Cause(_in_words(link.holds), statement, cause.happened_at_ms, finding_id=cause.finding_id)

@@ -1,18 +1,15 @@
 """Which event explains which finding: rebalances of the group, and what the finding's own evidence names."""
 
 from guarantees.audits import DuplicateCause
-from guarantees.causes import GroupRebalance, rebalance_event, whole_number
+from guarantees.causes import REBALANCE_EXPLAINS_MS, GroupRebalance, rebalance_event, whole_number
 from guarantees.findings import Finding, Grade, Statement
 from guarantees.rules.duplicates import CAUSES, UNIQUE_IDS
 from guarantees.times import utc
 
-# As long as a member needs to settle, or stays listed after it died (the default session timeout is 45 s).
-SETTLED_WITHIN_MS = 60_000
-
 
 def last_member_left(stopped: Finding, seen: GroupRebalance) -> Statement | None:
     """The group lost its last members after the commit at which it stands."""
-    since = stopped.happened_at_ms - SETTLED_WITHIN_MS
+    since = stopped.happened_at_ms - REBALANCE_EXPLAINS_MS
     if seen.cause != "all members left" or not since <= seen.observed_at_ms <= stopped.last_seen_at_ms:
         return None
     when = f"between {utc(seen.changed_after_ms)} and {utc(seen.observed_at_ms)}"
@@ -22,7 +19,7 @@ def last_member_left(stopped: Finding, seen: GroupRebalance) -> Statement | None
 def stands_since_a_rebalance(stalled: Finding, seen: GroupRebalance) -> Statement | None:
     """The partition changed hands within a minute of the moment from which its commit stands."""
     away_ms = abs(seen.observed_at_ms - stalled.happened_at_ms)
-    if not (_moved(stalled, seen) and away_ms <= SETTLED_WITHIN_MS):
+    if not (_moved(stalled, seen) and away_ms <= REBALANCE_EXPLAINS_MS):
         return None
     text = f"The partition changed hands, seen at {utc(seen.observed_at_ms)}: {seen.cause}."
     return Statement(Grade.PROBABLE, text, "the change of owner, and not the records there, stopped it")
@@ -31,7 +28,7 @@ def stands_since_a_rebalance(stalled: Finding, seen: GroupRebalance) -> Statemen
 def owner_left_after_committing(lost: Finding, seen: GroupRebalance) -> Statement | None:
     """The owner of the partition left just after commits had passed the lost ids: what it held was not processed."""
     waited_ms = seen.observed_at_ms - lost.happened_at_ms
-    if not (seen.left and _moved(lost, seen) and 0 <= waited_ms <= SETTLED_WITHIN_MS):
+    if not (seen.left and _moved(lost, seen) and 0 <= waited_ms <= REBALANCE_EXPLAINS_MS):
         return None
     text = f"Member {seen.left[0]} left, seen at {utc(seen.observed_at_ms)}, after commits had passed the lost ids."
     return Statement(Grade.PROBABLE, text, "it had committed before it processed them")

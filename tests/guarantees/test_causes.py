@@ -175,6 +175,13 @@ def test_the_finding_s_own_evidence_may_name_the_event(effect, links):
     assert explain(effect) == links
 
 
+def test_of_many_findings_in_the_source_the_nearest_explain_one_in_the_sink():
+    many = [replace(REDELIVERY, anchor=str(s), happened_at_ms=T + 1000 * s) for s in range(60)]
+    found = causes([IN_SINK, *many], (), (PIPELINE,), LINKS)[IN_SINK.finding_id]
+
+    assert [cause.at_ms for cause in found] == [T + 1000 * s for s in range(59, 39, -1)]
+
+
 # What explains these is in no evidence: which broker failed, and why, only its own log tells.
 NEVER_EXPLAINED = {Kind.BELOW_MIN_ISR}
 
