@@ -43,9 +43,10 @@ def last_state_before(
 def is_outside(last: PartitionState | None, leader: int | None) -> bool | None:
     """The leader was neither in sync nor eligible; None where that was not seen.
 
-    Nobody in sync and nobody asked who is eligible: the last in-sync replica may have been.
+    Nobody in sync and nobody asked who is eligible: the last in-sync replica may have been. A broker that was no
+    replica at all has been assigned since, and becomes leader in order once it has caught up.
     """
-    if last is None or leader is None:
+    if last is None or leader not in last.replicas:
         return None
     if not last.in_sync_replicas and last.eligible_leader_replicas is None:
         return None

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from guarantees.memory import EpochSight, Memory
+from guarantees.memory import Epochs, EpochSight, Memory
 from guarantees.observations import EpochEnd, PartitionOffsets, ReplicaOffset, Round
 from guarantees.places import TopicPartition
 
@@ -34,11 +34,9 @@ class EpochCheck:
     cut: Cut | None
 
 
-def remember_epochs(
-    before: Memory, offsets: Mapping[TopicPartition, PartitionOffsets]
-) -> tuple[dict[TopicPartition, PartitionOffsets], dict[TopicPartition, tuple[EpochSight, ...]]]:
-    """The first offsets of each current epoch, and the epochs before it."""
-    begun, former = dict(before.epochs_begun), dict(before.former_epochs)
+def remember(before: Memory, observed: Round, offsets: Mapping[TopicPartition, PartitionOffsets]) -> Epochs:
+    """The first offsets of each current epoch, the epochs before it, and what leaders answered about them."""
+    begun, former = dict(before.epochs.begun), dict(before.epochs.former)
     for partition, now in offsets.items():
         first = begun.get(partition)
         if not isinstance(now.leader_epoch, int):
@@ -52,7 +50,7 @@ def remember_epochs(
             # Where the high watermark fell at the start of this epoch, that was told: it is not lost a second time.
             earlier = (_shortened(sight, ended.first_high_watermark) for sight in former.get(partition, ()))
             former[partition] = (*earlier, ended)[-MOST_FORMER_EPOCHS:]
-    return begun, former
+    return Epochs(begun, former, _answers(before, observed))
 
 
 def _sight(first: PartitionOffsets, last: PartitionOffsets, replicas: Sequence[ReplicaOffset]) -> EpochSight:
@@ -79,9 +77,9 @@ def leaders_log_end(offsets: PartitionOffsets, replicas: Iterable[ReplicaOffset]
     return None
 
 
-def remember_ends(before: Memory, observed: Round) -> dict[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]]:
+def _answers(before: Memory, observed: Round) -> dict[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]]:
     """The last two known answers per asked epoch, both of the same leader's epoch."""
-    known = dict(before.epoch_ends)
+    known = dict(before.epochs.ends)
     for partition, ends in observed.epoch_ends.items():
         its = dict(known.get(partition, {}))
         for end in ends:
@@ -114,17 +112,13 @@ def _place(end: EpochEnd) -> tuple[int, int]:
     return end.answered_epoch, end.end_offset
 
 
-def epoch_checks(
-    observed: Round,
-    ends: Mapping[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]],
-    former: Mapping[TopicPartition, Sequence[EpochSight]],
-) -> dict[TopicPartition, EpochCheck]:
+def epoch_checks(observed: Round, epochs: Epochs) -> dict[TopicPartition, EpochCheck]:
     """What this round's answers, each the second of its kind, say of the epochs that were seen."""
     found: dict[TopicPartition, EpochCheck] = {}
     for partition, given in observed.epoch_ends.items():
         for asked in {end.asked_epoch for end in given if isinstance(end.end_offset, int)}:
-            end = confirmed_end(ends[partition][asked])
-            check = None if end is None else _check(former.get(partition, ()), end)
+            end = confirmed_end(epochs.ends[partition][asked])
+            check = None if end is None else _check(epochs.former.get(partition, ()), end)
             if check is not None and (check.cut is not None or partition not in found):
                 found[partition] = check
     return found
@@ -153,15 +147,14 @@ def cut_shown(seen: Sequence[EpochSight], end: EpochEnd) -> Cut | None:
     return cut if cut.first_lost < cut.last_high_watermark else None
 
 
-def without_cuts(
-    former: Mapping[TopicPartition, tuple[EpochSight, ...]], checks: Mapping[TopicPartition, EpochCheck]
-) -> dict[TopicPartition, tuple[EpochSight, ...]]:
+def without_cuts(epochs: Epochs, checks: Mapping[TopicPartition, EpochCheck]) -> Epochs:
     """What was cut is told once: from then on only what the new leader's log still holds is expected of it."""
-    return dict(former) | {
-        partition: tuple(_shortened(sight, check.cut.first_lost) for sight in former[partition])
+    shortened = {
+        partition: tuple(_shortened(sight, check.cut.first_lost) for sight in epochs.former[partition])
         for partition, check in checks.items()
         if check.cut is not None
     }
+    return replace(epochs, former={**epochs.former, **shortened}) if shortened else epochs
 
 
 def _shortened(sight: EpochSight, end_offset: int) -> EpochSight:

@@ -88,6 +88,19 @@ class EpochSight:
 
 
 @dataclass(frozen=True, slots=True)
+class Epochs:
+    """Leader epochs as they were seen, by partition.
+
+    `begun` are the first offsets seen in each current epoch, `former` the epochs before it, the oldest first; `ends`
+    the last two answers about the end of each epoch asked for.
+    """
+
+    begun: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
+    former: Mapping[TopicPartition, tuple[EpochSight, ...]] = field(default_factory=dict)
+    ends: Mapping[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Recreation:
     """A topic seen under another id, until a second round confirms it; `carried` are commits that did not change."""
 
@@ -103,10 +116,8 @@ class Memory:
     """A plain value: `observe` takes one and gives the next. Mappings are never changed in place.
 
     `former_states` are the last states before the newest change of leader epoch, where one was seen; `customs` the
-    lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit. `epochs_begun` are
-    the first offsets seen in each current leader epoch, `former_epochs` the epochs before it, the oldest first;
-    `epoch_ends` the last two answers per asked epoch; `past_epoch_ends` commits seen to move on past the end of the
-    epoch they name; `recreated` topics whose new id was seen once.
+    lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit; `past_epoch_ends`
+    commits seen to move on past the end of the epoch they name; `recreated` topics whose new id was seen once.
     """
 
     commits: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
@@ -121,9 +132,7 @@ class Memory:
     below_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)
     at_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)
     ahead: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
-    epochs_begun: Mapping[TopicPartition, PartitionOffsets] = field(default_factory=dict)
-    former_epochs: Mapping[TopicPartition, tuple[EpochSight, ...]] = field(default_factory=dict)
-    epoch_ends: Mapping[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]] = field(default_factory=dict)
+    epochs: Epochs = field(default_factory=Epochs)
     past_epoch_ends: Mapping[GroupPartition, EpochEnd] = field(default_factory=dict)
     recreated: Mapping[str, Recreation] = field(default_factory=dict)
     open: Mapping[str, Finding] = field(default_factory=dict)

@@ -103,11 +103,12 @@ def triage(
             continue
         if fall is not None:
             fallen.append(fall)
-        carried += _carried(known, Reading(key, commit, value, None))
+        carried += _carried(key, known, commit, value)
         commits[key] = commit
-        answer = offsets.get(TopicPartition(key.topic, key.partition))
+        partition = TopicPartition(key.topic, key.partition)
+        answer = offsets.get(partition)
         if answer is not None and answer.topic_id == commit.topic_id and is_trusted:
-            _sort_in(Reading(key, commit, value, answer), answer, epoch_ends, lists)
+            _sort_in(key, commit, value, answer, epoch_ends.get(partition), lists)
     return Triage(commits, fallen, *lists, carried)
 
 
@@ -118,39 +119,40 @@ def _fall(key: GroupPartition, known: CommittedOffset | None, commit: CommittedO
     return Fall(key, known, commit, old, new) if isinstance(old, int) and new < old else None
 
 
-def _carried(known: CommittedOffset | None, reading: Reading) -> list[Reading]:
+def _carried(
+    key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, value: int
+) -> tuple[Reading, ...]:
     """The same commit as on a topic of the same name and another id."""
-    if known is None or known.topic_id == reading.commit.topic_id:
-        return []
-    return [reading] if known.committed_offset == reading.committed_offset else []
+    if known is None or known.topic_id == commit.topic_id:
+        return ()
+    return (Reading(key, commit, value, None),) if known.committed_offset == value else ()
 
 
 def _sort_in(
-    reading: Reading,
+    key: GroupPartition,
+    commit: CommittedOffset,
+    value: int,
     answer: PartitionOffsets,
-    epoch_ends: Mapping[TopicPartition, Mapping[int, Sequence[EpochEnd]]],
+    epoch_ends: Mapping[int, Sequence[EpochEnd]] | None,
     lists: Lists,
 ) -> None:
     """Behind, ahead of the end, or overtaken by the log start, each only where the order of reading proves it; or past
     the end of the leader epoch the commit names.
     """
     behind, ahead, overtaken, beyond_epoch = lists
-    _, commit, value, _ = reading
     start, stable, high = answer.log_start_offset, answer.last_stable_offset, answer.high_watermark
     if isinstance(start, int):
         if isinstance(stable, int) and stable - max(value, start) > MARKER_SLACK:
-            behind.append(reading)
+            behind.append(Reading(key, commit, value, answer))
         if start > value and answer.log_start_observed_at_ms <= commit.observed_at_ms:
-            overtaken.append(reading)
+            overtaken.append(Reading(key, commit, value, answer))
     if isinstance(high, int) and value > high and commit.observed_at_ms <= answer.observed_at_ms:
-        ahead.append(reading)
-    if epoch_ends and _is_beyond_epoch(commit, value, epoch_ends.get(reading.key.topic_partition)):
-        beyond_epoch.append(reading)
+        ahead.append(Reading(key, commit, value, answer))
+    if epoch_ends and _is_beyond_epoch(commit, value, epoch_ends):
+        beyond_epoch.append(Reading(key, commit, value, answer))
 
 
-def _is_beyond_epoch(commit: CommittedOffset, value: int, ends: Mapping[int, Sequence[EpochEnd]] | None) -> bool:
+def _is_beyond_epoch(commit: CommittedOffset, value: int, ends: Mapping[int, Sequence[EpochEnd]]) -> bool:
     """The commit lies past the end of the leader epoch it names, as last answered."""
-    answers = None if ends is None or commit.committed_leader_epoch is None else ends.get(commit.committed_leader_epoch)
-    if not answers or answers[-1].topic_id != commit.topic_id:
-        return False
-    return is_beyond(value, answers[-1]) is True
+    answers = () if commit.committed_leader_epoch is None else ends.get(commit.committed_leader_epoch, ())
+    return bool(answers) and answers[-1].topic_id == commit.topic_id and is_beyond(value, answers[-1]) is True

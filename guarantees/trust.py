@@ -35,9 +35,13 @@ def _can_follow(known: PartitionOffsets | None, answer: PartitionOffsets, high_w
 
 def _is_behind_metadata(before: Memory, observed: Round, partition: TopicPartition, answer: PartitionOffsets) -> bool:
     """Metadata of this round too: what was answered before its election is worth nothing after it."""
-    states = (known.get(partition) for known in (before.states, observed.states))
-    epochs = [state.leader_epoch for state in states if state is not None and state.topic_id == answer.topic_id]
-    return isinstance(answer.leader_epoch, int) and any(answer.leader_epoch < epoch for epoch in epochs)
+    if isinstance(answer.leader_epoch, Unknown):
+        return False
+    for states in (observed.states, before.states):
+        state = states.get(partition)
+        if state is not None and state.topic_id == answer.topic_id and answer.leader_epoch < state.leader_epoch:
+            return True
+    return False
 
 
 def distrusted_groups(before: Memory, observed: Round) -> set[str]:

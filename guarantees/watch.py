@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from guarantees import epochs
 from guarantees.elections import elections
-from guarantees.epochs import epoch_checks, remember_ends, remember_epochs, without_cuts
 from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
 from guarantees.observations import Round, Signal
@@ -101,10 +101,9 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     offsets = trusted_offsets(memory, observed)
     distrusted = distrusted_groups(memory, observed)
     sights, rebalances = group_sights(memory, observed)
-    begun, former = remember_epochs(memory, offsets)
-    ends = remember_ends(memory, observed)
-    checks = epoch_checks(observed, ends, former)
-    found = triage(memory, observed, offsets, distrusted, ends)
+    seen = epochs.remember(memory, observed, offsets)
+    checks = epochs.epoch_checks(observed, seen)
+    found = triage(memory, observed, offsets, distrusted, seen.ends)
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
@@ -121,9 +120,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
         at_min_isr=at_min_isr.remember(memory, observed, thresholds.gap_s),
         ahead=committed_ahead.remember(memory, observed, offsets, found.ahead),
-        epochs_begun=begun,
-        former_epochs=without_cuts(former, checks),
-        epoch_ends=ends,
+        epochs=epochs.without_cuts(seen, checks),
         past_epoch_ends=commit_epochs.remember(memory, found),
         recreated=recreation.remember(memory, observed, found),
         open=memory.open,

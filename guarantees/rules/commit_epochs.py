@@ -54,7 +54,7 @@ def remember(before: Memory, found: Triage) -> dict[GroupPartition, EpochEnd]:
     past = {}
     for reading in found.beyond_epoch:
         key, epoch = reading.key, reading.commit.committed_leader_epoch
-        ends = before.epoch_ends.get(key.topic_partition, {}).get(known(epoch), ())
+        ends = before.epochs.ends.get(key.topic_partition, {}).get(known(epoch), ())
         same, last = before.past_epoch_ends.get(key), before.commits.get(key)
         if not ends:
             continue
@@ -75,7 +75,7 @@ def _moved_on(last: CommittedOffset, reading: Reading) -> bool:
 
 def _confirmed(view: View, reading: Reading) -> EpochEnd | None:
     """The higher of two answers, where the commit lies beyond that too."""
-    its = view.now.epoch_ends.get(reading.key.topic_partition, {})
+    its = view.now.epochs.ends.get(reading.key.topic_partition, {})
     end = confirmed_end(its.get(known(reading.commit.committed_leader_epoch), ()))
     return end if end is not None and is_beyond(reading.committed_offset, end) else None
 

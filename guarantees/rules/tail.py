@@ -53,8 +53,8 @@ def continued(finding: Finding, view: View) -> Finding:
 
 def _to_look_at(view: View) -> list[TopicPartition]:
     """Where an epoch began in this round, or an old one's end was answered for the second time."""
-    begun = view.before.epochs_begun
-    new = [p for p, first in view.now.epochs_begun.items() if p in begun and begun[p] is not first]
+    begun = view.before.epochs.begun
+    new = [p for p, first in view.now.epochs.begun.items() if p in begun and begun[p] is not first]
     return list(dict.fromkeys([*new, *view.epoch_checks]))
 
 
@@ -63,7 +63,7 @@ def _is_of(finding: Finding, check: EpochCheck | None) -> bool:
 
 
 def _tail(view: View, partition: TopicPartition) -> Tail | None:
-    first, former = view.now.epochs_begun.get(partition), view.now.former_epochs.get(partition)
+    first, former = view.now.epochs.begun.get(partition), view.now.epochs.former.get(partition)
     if first is None or not former or former[-1].log_end_offset is None or former[-1].topic_id != first.topic_id:
         return None
     sight, check = former[-1], view.epoch_checks.get(partition)

@@ -115,7 +115,7 @@ def _cuts(view: View) -> Iterator[Loss]:
 
 
 def _cut(view: View, partition: TopicPartition, check: EpochCheck) -> Loss | None:
-    after = view.now.epochs_begun.get(partition)
+    after = view.now.epochs.begun.get(partition)
     if check.cut is None or after is None or after.leader_epoch != check.end.current_leader_epoch:
         return None
     return Loss(
@@ -232,7 +232,7 @@ def _cause(last: PartitionState | None, after: PartitionOffsets) -> Statement:
             text = f"Why the log was cut is not known: broker {after.broker} was in sync or eligible when last sampled."
             return Statement(Grade.NOT_OBSERVABLE, text)
         case None:
-            text = "Whether the election was unclean is not known: no earlier sample of the in-sync replicas."
+            text = "Whether the election was unclean is not known: who was in sync or eligible before was not seen."
             return Statement(Grade.NOT_OBSERVABLE, text)
 
 

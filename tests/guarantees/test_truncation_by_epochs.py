@@ -107,6 +107,8 @@ def test_a_cut_by_a_fall_is_not_counted_again_in_the_next_and_keeps_its_own_figu
 
     assert (first.anchor, first.bounds.lower, first.closed_reason) == ("leader epoch 5", 50, None)
     assert (second.anchor, second.bounds.lower) == ("leader epoch 6", 10)
+    grown = seen(25, high=1500, epoch=6, broker=3)
+    assert findings(*OLD, fallen, *second_cut, grown, kind=CUT)[0].closed_reason
 
 
 def test_a_fall_that_has_closed_is_not_opened_again_by_a_late_answer():
@@ -152,5 +154,5 @@ def test_the_memory_of_old_epochs_is_bounded_and_ends_with_the_topic():
     memory, _ = watch([seen(epoch, high=100, epoch=epoch) for epoch in range(9)])
     anew, _ = watch([seen(10, high=9, topic_id="topic-id-2")], memory)
 
-    assert [sight.leader_epoch for sight in memory.former_epochs[PARTITION]] == [4, 5, 6, 7]
-    assert PARTITION not in anew.former_epochs
+    assert [sight.leader_epoch for sight in memory.epochs.former[PARTITION]] == [4, 5, 6, 7]
+    assert PARTITION not in anew.epochs.former

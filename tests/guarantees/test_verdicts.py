@@ -179,6 +179,17 @@ def test_every_kind_is_of_a_group_or_of_a_topic():
         (Kind.POSSIBLE_REDELIVERY, 2, ALO, Verdict.OK),
         (Kind.STABLE_OFFSET_FROZEN, 1, ALO, Verdict.OK),
         (Kind.STABLE_OFFSET_FROZEN, 2, ALO, Verdict.DEGRADED),
+        (Kind.TAIL_TRUNCATED, 3, ALO, Verdict.DEGRADED),
+        (Kind.UNCLEAN_ELECTION, 4, EO, Verdict.DEGRADED),
+        (Kind.UNCLEAN_ELECTION, 4, AMO, Verdict.OK),
+        (Kind.COMMIT_IN_TRUNCATED_LOG, 2, ALO, Verdict.DEGRADED),
+        (Kind.WRONG_COMMIT_EPOCH, 1, ALO, Verdict.OK),
+        (Kind.COMMIT_OF_OLD_TOPIC, 4, ALO, Verdict.VIOLATED),
+        (Kind.TOPIC_RECREATED, 1, ALO, Verdict.OK),
+        (Kind.PARTITIONS_ADDED, 2, ALO, Verdict.OK),
+        (Kind.AT_MIN_ISR, 1, ALO, Verdict.OK),
+        (Kind.AT_MIN_ISR, 3, ALO, Verdict.DEGRADED),
+        (Kind.MIN_ISR_ABOVE_REPLICAS, 1, EO, Verdict.OK),
     ],
 )
 def test_one_table_judges_the_facts(kind, severity, promise, expected):
