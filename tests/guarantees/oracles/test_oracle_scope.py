@@ -17,7 +17,8 @@ NOT_APPLICABLE = {
     "jepsen.json": "Histories of clients that record what they sent and read: they judge the lab's checker.",
 }
 # leader_epoch_end_offsets.json: what a leader answers from its log is a broker's part; a consumer's reaction is judged.
-BROKERS_ANSWERS = ("LE1 LE2 LE3 LE4 LE5 LE6 LE7a LE7b LE7c LE8 LE9a LE9b LE10a LE10b LE10c LE11a LE11b LE11c").split()
+BROKERS_ANSWERS = [f"LE{n}" for n in (1, 2, 3, 4, 5, 6, "7a", "7b", "7c", 8, "9a", "9b", "10a", "10b", "10c")]
+BROKERS_ANSWERS += ["LE11a", "LE11b", "LE11c"]
 CONSUMERS_REACTIONS = ["LE20", "LE21", "LE22", "LE23"]
 
 
