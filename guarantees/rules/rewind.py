@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
+from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import GroupSight
 from guarantees.rebalances import Rebalance
 from guarantees.times import utc
@@ -99,7 +99,7 @@ def _finding(view: View, fall: Fall) -> Finding:
             "members_before": member_count(sight_before),
             "members": member_count(sight),
             "coordinator": None if sight is None else sight.state.coordinator,
-            "rebalance": None if recent is None else {"cause": recent.cause, "observed_at_ms": recent.observed_at_ms},
+            "rebalance": None if recent is None else _with_old_owner(view, fall, recent),
             "is_operator_reset": is_reset,
             "is_small_in_rebalance": is_small and not is_reset,
         },
@@ -113,6 +113,19 @@ def _recent_rebalance(sight: GroupSight | None, fall: Fall) -> Rebalance | None:
     if seen is None or seen.is_static_restart:
         return None
     return seen if fall.after.observed_at_ms - seen.observed_at_ms <= REBALANCE_EXPLAINS_MS else None
+
+
+def _with_old_owner(view: View, fall: Fall, recent: Rebalance) -> Evidence:
+    """The rebalance, and who lost the partition in it: a member that still commits for it (C3) is found by its host."""
+    owner = next((m.old_member for m in recent.moved if m.partition == fall.key.topic_partition), None)
+    sights = (view.before.groups.get(fall.key.group_id), view.now.groups.get(fall.key.group_id))
+    members = [member for sight in sights if sight is not None for member in sight.state.members]
+    return {
+        "cause": recent.cause,
+        "observed_at_ms": recent.observed_at_ms,
+        "old_owner": owner,
+        "old_owner_host": next((m.host for m in members if m.member_id == owner), None),
+    }
 
 
 def _log_start(view: View, fall: Fall) -> int | None:
