@@ -55,20 +55,24 @@ def scans(ranges: Iterable[Mapping[str, Any]], batches: Iterable[Mapping[str, An
 
     Whoever wrote in a range that is read again after a restart is no new producer.
     """
-    by_partition: dict[tuple[str, int], list[Batch]] = {}
+    by_range: dict[tuple[str, int, int], list[Batch]] = {}
     for row in batches:
-        by_partition.setdefault((row["topic_id"], row["partition"]), []).append(_batch(row))
-    return [_scan(row, by_partition.get((row["topic_id"], row["partition"]), ())) for row in ranges]
+        by_range.setdefault(_of_range(row), []).append(_batch(row))
+    return [_scan(row, by_range.get(_of_range(row), ())) for row in ranges]
+
+
+def _of_range(row: Mapping[str, Any]) -> tuple[str, int, int]:
+    """Offsets may be read again where a log was cut: a batch belongs to the range of its own time."""
+    return row["topic_id"], row["partition"], row["observed_at"]
 
 
 def _scan(row: Mapping[str, Any], batches: Sequence[Batch]) -> HeaderScan:
-    first, following, start = row["first_offset"], row["next_offset"], row["log_start_offset"]
-    policy = row["cleanup_policy"]
+    start, policy = row["log_start_offset"], row["cleanup_policy"]
     return HeaderScan(
         place=Place(row["cluster_id"], row["topic"], row["topic_id"], row["partition"]),
-        first_offset=first,
-        next_offset=following,
-        batches=tuple(batch for batch in batches if first <= batch.base_offset < following),
+        first_offset=row["first_offset"],
+        next_offset=row["next_offset"],
+        batches=tuple(batches),
         log_start_offset=Unknown(row["log_start_offset_unknown"]) if start is None else start,
         cleanup_policy=Unknown("not known when it was read") if policy is None else policy,
         producers_before=frozenset(batch.producer_id for batch in batches if batch.producer_id is not None),

@@ -151,3 +151,10 @@ def test_each_injected_fault_is_found_in_any_healthy_log(fault, kind, before, af
     memory, _ = watched(log.scans([len(log.batches) // 2]))
 
     assert [finding.kind for finding in memory.findings.values()] == [Kind(kind)]
+
+
+def test_a_batch_that_comes_twice_in_one_range_is_one():
+    same = batch(0, 3, pid=9, seq=0)
+    _, found = watched([scan(same, same, batch(3, pid=9, seq=3))])
+
+    assert found == []
