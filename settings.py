@@ -64,7 +64,10 @@ class Security:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """A watched cluster. Patterns are shell-style; a name is watched if it matches include and no exclude."""
+    """A watched cluster. Patterns are shell-style; a name is watched if it matches include and no exclude.
+
+    `header_topics`: of which watched topics every batch is read, payloads untouched, for what headers prove.
+    """
 
     name: str
     bootstrap_servers: str
@@ -74,6 +77,7 @@ class ClusterSettings:
     exclude_topics: tuple[str, ...] = ()
     include_groups: tuple[str, ...] = ("*",)
     exclude_groups: tuple[str, ...] = ()
+    header_topics: tuple[str, ...] = ()
     security: Security = field(default_factory=Security)
     max_bytes_per_s: int = 20_000_000
 
@@ -85,6 +89,9 @@ class ClusterSettings:
 
     def watches_topic(self, topic: str) -> bool:
         return _matches(topic, self.include_topics, self.exclude_topics)
+
+    def reads_headers(self, topic: str) -> bool:
+        return self.watches_topic(topic) and _matches(topic, self.header_topics, ())
 
     def watches_group(self, group_id: str) -> bool:
         return _matches(group_id, self.include_groups, self.exclude_groups)

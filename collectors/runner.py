@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from collectors import rounds, stored
+from collectors.batch_headers import HeaderRounds
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
 from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
@@ -75,6 +76,7 @@ class ClusterRounds:
         self._tick = 0
         self._remembered = Remembered()
         self._judged = Judged(Memory.empty(), {})
+        self._headers = HeaderRounds(watched, log, self._data_dir)
         last = stored.last_round(self._data_dir, watched.settings.name)
         if last is not None:
             self._resume(last)
@@ -93,6 +95,8 @@ class ClusterRounds:
         append_round(self._log, collected.rows)
         self._judged, events = judge(self._judged, collected.round, self._thresholds, now_ms())
         append_events(self._log, events)
+        if topology is not None:
+            self._headers.next_round(topology, collected.round, collected.remembered.topic_settings)
         return collected
 
     def _meet(self, cluster_id: str) -> None:

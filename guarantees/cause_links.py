@@ -16,6 +16,13 @@ from guarantees.event_links import (
 )
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.lag import MARKER_SLACK
+from guarantees.log_links import (
+    began_with_this_leader,
+    lost_with_the_old_leader,
+    sent_again_after_a_recovery,
+    stood_open_until_its_timeout,
+    stored_as_a_batch,
+)
 from guarantees.times import utc
 
 # Samples of the replicas are seconds apart; what was over a minute before a cut is another story.
@@ -115,7 +122,18 @@ def handed_on_from_the_source(_: Finding, in_source: Finding) -> Statement:
 
 LINKS = LinkTable(
     at_place=(
+        Link(Kind.LOG_TRUNCATED, Kind.UNCLEAN_ELECTION, began_with_this_leader),
         Link(Kind.LOG_TRUNCATED, Kind.BELOW_MIN_ISR, cut_after_too_few_replicas),
+        Link(Kind.TAIL_TRUNCATED, Kind.UNCLEAN_ELECTION, began_with_this_leader),
+        Link(Kind.UNCLEAN_ELECTION, Kind.BELOW_MIN_ISR, cut_after_too_few_replicas),
+        Link(Kind.COMMIT_IN_TRUNCATED_LOG, Kind.LOG_TRUNCATED, left_beyond_the_end_by_a_cut),
+        Link(Kind.MISSING_SEQUENCES, Kind.UNCLEAN_ELECTION, began_with_this_leader),
+        Link(Kind.MISSING_SEQUENCES, Kind.LOG_TRUNCATED, lost_with_the_old_leader),
+        Link(Kind.PRODUCER_RECOVERED, Kind.UNCLEAN_ELECTION, began_with_this_leader),
+        Link(Kind.PRODUCER_RECOVERED, Kind.LOG_TRUNCATED, lost_with_the_old_leader),
+        Link(Kind.DUPLICATE_WRITE, Kind.RESENT_BATCH, stored_as_a_batch),
+        Link(Kind.DUPLICATE_WRITE, Kind.PRODUCER_RECOVERED, sent_again_after_a_recovery),
+        Link(Kind.TRANSACTION_TIMED_OUT, Kind.STABLE_OFFSET_FROZEN, stood_open_until_its_timeout),
         Link(Kind.COMMITTED_AHEAD, Kind.LOG_TRUNCATED, left_beyond_the_end_by_a_cut),
         Link(Kind.REWIND, Kind.LOG_TRUNCATED, set_back_after_a_cut),
         Link(Kind.REWIND, Kind.COMMITTED_AHEAD, came_back_from_beyond_the_end),
@@ -140,6 +158,8 @@ LINKS = LinkTable(
         EvidenceLink(Kind.REWIND, set_by_an_operator),
         EvidenceLink(Kind.POSSIBLE_REDELIVERY, member_left),
         EvidenceLink(Kind.LOG_TRUNCATED, election),
+        EvidenceLink(Kind.TAIL_TRUNCATED, election),
+        EvidenceLink(Kind.UNCLEAN_ELECTION, election),
         EvidenceLink(Kind.STABLE_OFFSET_FROZEN, open_transaction),
         EvidenceLink(Kind.DUPLICATE_WRITE, sent_again),
     ),

@@ -117,7 +117,9 @@ def walked(before: PartitionTrace, scan: HeaderScan) -> tuple[PartitionTrace, li
     producers, unidentified = dict(before.producers), _recent(before.unidentified, scan.observed_at_ms)
     producers_before = _producers_before(before, scan)
     previous, hole_at, end, seen = before.previous, before.hole_at, before.next_offset, []
-    for batch in (one for one in scan.batches if one.base_offset >= before.next_offset):
+    for batch in scan.batches:
+        if batch.base_offset < end:
+            continue
         hole_at = batch.base_offset if batch.base_offset > end else hole_at
         known = None if batch.producer_id is None else producers.get(batch.producer_id)
         alike = _alike(unidentified, batch)

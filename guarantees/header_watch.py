@@ -19,7 +19,7 @@ from guarantees.rules import (
     unfenced_restart,
 )
 from guarantees.transaction_ends import EndsView, ProducerEnds, Transactions, described, ended
-from guarantees.view import topic_partition
+from guarantees.view import number, topic_partition
 
 # What a log shows has happened: a finding of it ends when nothing was added for so long. It keeps its evidence.
 SETTLED_AFTER_MS = 600_000
@@ -34,7 +34,6 @@ BATCH_RULES: Sequence[Callable[[SeenBatch], Iterator[Finding]]] = (
 )
 END_RULES: Sequence[Callable[[EndsView], Iterator[Finding]]] = (
     torn_transaction.found,
-    transaction_timed_out.found,
     producer_fenced.found,
 )
 JOINED: Mapping[Kind, Callable[[Finding, Finding], Finding]] = {
@@ -78,7 +77,10 @@ def observe_headers(memory: HeaderMemory, observed: HeaderRound) -> tuple[Header
         for key, ends in new.items()
         if key in producers
     ]
+    timed_out = [finding for view in views for finding in transaction_timed_out.found(view)]
+    views = _with_timeouts(views, [*memory.findings.values(), *timed_out])
     shown = [
+        *timed_out,
         *(finding for one in seen for rule in BATCH_RULES for finding in rule(one)),
         *(finding for view in views for rule in END_RULES for finding in rule(view)),
         *_unfenced(new.values(), partitions, transactions, observed.observed_at_ms),
@@ -88,13 +90,21 @@ def observe_headers(memory: HeaderMemory, observed: HeaderRound) -> tuple[Header
     return HeaderMemory(partitions, producers, transactions, findings), changed
 
 
-def remembered(rounds: Iterable[HeaderRound], known: Iterable[Finding]) -> HeaderMemory:
-    """After a restart: the memory that the stored rounds leave. What they show was written when they came."""
+def remembered(rounds: Iterable[HeaderRound], known: Iterable[Finding]) -> tuple[HeaderMemory, list[Finding]]:
+    """After a restart: the memory that the stored rounds leave, and what they show beyond what is known.
+
+    Coordinators' answers are not among them, so a fencing cannot be told from a timeout: only a known one goes on.
+    """
     findings = {finding.finding_id: finding for finding in known if finding.kind in JOINED}
     memory = HeaderMemory(findings=findings)
     for observed in rounds:
         memory, _ = observe_headers(memory, observed)
-    return memory
+    sure = {
+        key: finding
+        for key, finding in memory.findings.items()
+        if finding.kind is not Kind.PRODUCER_FENCED or key in findings
+    }
+    return replace(memory, findings=sure), [f for key, f in sure.items() if findings.get(key) != f]
 
 
 def _walked(
@@ -108,6 +118,14 @@ def _walked(
             partitions[partition] = trace
             seen += batches
     return partitions, seen
+
+
+def _with_timeouts(views: Iterable[EndsView], findings: Iterable[Finding]) -> list[EndsView]:
+    epochs: dict[object, set[int]] = {}
+    for finding in findings:
+        if finding.kind is Kind.TRANSACTION_TIMED_OUT:
+            epochs.setdefault(finding.evidence["producer_id"], set()).add(number(finding.evidence, "data_epoch"))
+    return [replace(view, timed_out=frozenset(epochs.get(view.producer.producer_id, ()))) for view in views]
 
 
 def _unfenced(

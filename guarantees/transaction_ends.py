@@ -31,12 +31,16 @@ class ProducerEnds:
 
 @dataclass(frozen=True, slots=True)
 class EndsView:
-    """One producer with new ends or data, what its coordinator last said of it, and the transactional ids known."""
+    """One producer with new ends or data, and what its coordinator last said of it.
+
+    `timed_out` are the data epochs of its transactions that are known to have timed out.
+    """
 
     producer: ProducerEnds
     new: Sequence[Ending]
     transaction: Transaction | None
     observed_at_ms: int
+    timed_out: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

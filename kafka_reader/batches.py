@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES, CodecError, decompress
 from kafka_reader.hashes import xxhash64_slices
+from kafka_reader.markers import ABORT, NoControlRecordError, control_record
 from kafka_reader.records import (
     PADDING_BYTES,
     Bytes,
@@ -21,11 +22,8 @@ from kafka_reader.records import (
     header_values,
     parse_fields,
     record_bounds,
-    varint,
 )
 from settings import MessageId
-
-_ABORT = 0  # a control record's type; 1 commits
 
 Flags = NDArray[np.bool_]
 
@@ -140,17 +138,12 @@ def _body(view: memoryview, header: BatchHeader, max_bytes: int) -> Bytes:
 
 
 def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:
-    """A control record's key is version and type, 16 bits each; type 0 aborts, 1 commits."""
     if not header.is_control or not len(body):
         return False
-    data = body[:64].tobytes()
-    _, at = varint(data, 0)  # length
-    _, at = varint(data, at + 1)  # one byte of attributes, then the timestamp's delta
-    _, at = varint(data, at)  # the offset's delta
-    key_bytes, at = varint(data, at)
-    if key_bytes < 4 or at + 4 > len(data):
-        raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type")
-    return int.from_bytes(data[at + 2 : at + 4], "big") == _ABORT
+    try:
+        return control_record(body[:64].tobytes()).kind == ABORT
+    except NoControlRecordError as exc:
+        raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type") from exc
 
 
 def _columns(

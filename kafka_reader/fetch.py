@@ -27,7 +27,7 @@ _MAX_WAIT_MS = 100  # the range ends below the stable offset: there is always so
 _ATTEMPTS = 5
 _PAUSE_S = 0.2
 
-_NONE, _OFFSET_OUT_OF_RANGE = 0, 1
+_NONE, OFFSET_OUT_OF_RANGE = 0, 1
 _ANOTHER_LEADER = frozenset({5, 6, 9, 74, 75})  # no leader, not the leader, no replica, older or newer epoch
 _ANOTHER_TOPIC = frozenset({3, 100, 103})  # unknown topic or partition, unknown or inconsistent topic id
 
@@ -119,7 +119,7 @@ def fetch_request(part: Part, position: int, max_bytes: int) -> FetchRequest:
 
 def parse_fetched(answer: Any, part: Part, position: int, next_offset: int) -> Fetched:
     """The partition's data, or the CollectionError that says why there is none."""
-    if answer.error_code == _OFFSET_OUT_OF_RANGE:
+    if answer.error_code == OFFSET_OUT_OF_RANGE:
         raise OffsetsGoneError(f"{part}: offset {position} is not stored: purged, or cut off by a truncation")
     if answer.error_code in _ANOTHER_TOPIC:
         raise TopicGoneError(f"{part}: topic id {part.topic_id} is gone ({error_word(answer.error_code)})")

@@ -36,10 +36,27 @@ def fetch_open_producers(
     return found
 
 
+def fetch_known_producers(
+    connections: Connections, partitions_by_leader: Mapping[int, Iterable[TopicPartition]]
+) -> dict[TopicPartition, frozenset[int] | Unknown]:
+    """The producer ids of which each leader keeps state, with an open transaction or without."""
+    requests = {broker: producers_request(partitions) for broker, partitions in partitions_by_leader.items()}
+    found: dict[TopicPartition, frozenset[int] | Unknown] = {}
+    for broker, answer in connections.send_all(requests).items():
+        found |= {partition: _ids(part) for partition, part in _parts(requests[broker], answer).items()}
+    return found
+
+
 def parse_open_producers(
     request: DescribeProducersRequest, answer: Answer | CollectionError
 ) -> dict[TopicPartition, tuple[OpenProducer, ...] | Unknown]:
     """One entry per partition asked about. Producers without an open transaction are of no interest here."""
+    observed_at_ms = 0 if isinstance(answer, CollectionError) else answer.observed_at_ms
+    return {partition: _open(part, observed_at_ms) for partition, part in _parts(request, answer).items()}
+
+
+def _parts(request: DescribeProducersRequest, answer: Answer | CollectionError) -> dict[TopicPartition, Any]:
+    """The broker's answer for every partition asked about, or why there is none."""
     asked = [TopicPartition(topic.name, index) for topic in request.topics for index in topic.partition_indexes]
     if isinstance(answer, CollectionError):
         return dict.fromkeys(asked, unknown_after(answer))
@@ -48,14 +65,22 @@ def parse_open_producers(
         for topic in answer.response.topics
         for part in topic.partitions
     }
-    return {partition: _open(given.get(partition), answer.observed_at_ms) for partition in asked}
+    return {partition: _good(given.get(partition)) for partition in asked}
+
+
+def _good(part: Any) -> Any:
+    if part is None:
+        return Unknown("the broker's answer does not name the partition")
+    return part if part.error_code == 0 else unknown_because(part.error_code)
+
+
+def _ids(part: Any) -> frozenset[int] | Unknown:
+    return part if isinstance(part, Unknown) else frozenset(state.producer_id for state in part.active_producers)
 
 
 def _open(part: Any, observed_at_ms: int) -> tuple[OpenProducer, ...] | Unknown:
-    if part is None:
-        return Unknown("the broker's answer does not name the partition")
-    if part.error_code != 0:
-        return unknown_because(part.error_code)
+    if isinstance(part, Unknown):
+        return part
     return tuple(
         OpenProducer(
             producer_id=state.producer_id,

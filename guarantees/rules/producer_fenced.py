@@ -7,7 +7,6 @@ from typing import Any
 from guarantees.findings import Evidence, Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
 from guarantees.header_traces import Ending
-from guarantees.rules.transaction_timed_out import timed_out
 from guarantees.transaction_ends import EndsView, is_raised_abort
 
 # A restart fences once; more often within a minute, two instances with one transactional id fence each other.
@@ -18,7 +17,7 @@ SHOWN = 20
 
 def found(view: EndsView) -> Iterator[Finding]:
     """One finding per producer id: the mechanism at work, or two instances that take turns."""
-    fenced = [end for end in view.producer.ends if is_raised_abort(end) and timed_out(view, end) is None]
+    fenced = [end for end in view.producer.ends if is_raised_abort(end) and not _has_timed_out(view, end)]
     if fenced and _is_from_outside(view, fenced):
         yield _finding(view, fenced)
 
@@ -37,6 +36,10 @@ def joined(before: Finding, now: Finding) -> Finding:
         last_seen_at_ms=now.last_seen_at_ms,
         closed_reason=None,
     )
+
+
+def _has_timed_out(view: EndsView, end: Ending) -> bool:
+    return end.data is not None and end.data.producer_epoch in view.timed_out
 
 
 def _is_from_outside(view: EndsView, fenced: Sequence[Ending]) -> bool:

@@ -14,7 +14,7 @@ NOBODY_ELSE_ENDED_IT = "no new instance fenced the producer between the timeout 
 def found(view: EndsView) -> Iterator[Finding]:
     """Aborted from outside, no sooner than its timeout after its start by the coordinator's own description."""
     for end in view.new:
-        transaction = timed_out(view, end)
+        transaction = _timed_out(view, end)
         if transaction is not None and end.data is not None:
             yield _finding(view, end, end.data, transaction)
 
@@ -24,7 +24,7 @@ def joined(before: Finding, now: Finding) -> Finding:
     return before
 
 
-def timed_out(view: EndsView, end: Ending) -> Transaction | None:
+def _timed_out(view: EndsView, end: Ending) -> Transaction | None:
     """The coordinator looks every ten seconds for transactions past their timeout, so the abort may come later."""
     transaction = transaction_of(view, end) if is_raised_abort(end) else None
     if transaction is None or transaction.started_at_ms is None:

@@ -13,6 +13,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.consumer import (
     ConsumerProtocolAssignment,
+    FetchResponse,
     ListOffsetsResponse,
     OffsetFetchResponse,
     OffsetForLeaderEpochResponse,
@@ -20,6 +21,7 @@ from kafka.protocol.consumer import (
 from kafka.protocol.metadata import MetadataResponse
 
 from collectors.watched import Watched
+from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
 from settings import ClusterSettings
@@ -42,6 +44,8 @@ class FakeCluster:
     """One topic, "orders". `log` holds per partition log start, last stable offset and high watermark.
 
     `epochs` are the leader epochs of the partitions, `epoch_ends` the answers by (partition, asked epoch).
+    `batches` are what Fetch gives, by partition; `refused` the partitions whose Fetch is refused; `fetched_from` every
+    partition and offset that was asked for, `fetched_most` how many bytes at most.
     """
 
     log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
@@ -50,6 +54,13 @@ class FakeCluster:
     epoch_ends: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
     groups: dict[str, FakeGroup] = field(default_factory=dict)
     open_since: dict[int, int] = field(default_factory=dict)
+    batches: dict[int, list[bytes]] = field(default_factory=dict)
+    topic_id: uuid.UUID = TOPIC_ID
+    header_topics: tuple[str, ...] = ()
+    refused: set[int] = field(default_factory=set)
+    fetched_from: list[tuple[int, int]] = field(default_factory=list)
+    max_bytes_per_s: int = 20_000_000
+    fetched_most: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
     is_reachable: bool = True
     cluster_id: str = "fake-id"
@@ -57,7 +68,13 @@ class FakeCluster:
 
     @property
     def watched(self) -> Watched:
-        settings = ClusterSettings(name="fake", bootstrap_servers="fake:9092", interval_s=5.0)
+        settings = ClusterSettings(
+            name="fake",
+            bootstrap_servers="fake:9092",
+            interval_s=5.0,
+            header_topics=self.header_topics,
+            max_bytes_per_s=self.max_bytes_per_s,
+        )
         return Watched(settings=settings, connections=self, configurations=self)  # type: ignore[arg-type]
 
     # What a round calls of kafka_reader.connection.Connections and kafka_reader.configurations.Configurations.
@@ -67,12 +84,12 @@ class FakeCluster:
             raise BrokerUnavailableError("no broker answers")
         return self._answer("metadata", self._metadata())
 
-    def send_all(self, requests: dict[int, Any]) -> dict[int, Answer | CollectionError]:
+    def send_all(self, requests: dict[int, Any], timeout_s: float | None = None) -> dict[int, Answer | CollectionError]:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")
-        return {topic: {"min.insync.replicas": "2"} for topic in topics}
+        return {topic: {"min.insync.replicas": "2", "cleanup.policy": "delete"} for topic in topics}
 
     def close(self) -> None:
         """Nothing is open."""
@@ -81,6 +98,7 @@ class FakeCluster:
         if broker in self.silent:
             return BrokerUnavailableError(f"broker {broker} did not answer in time")
         answers = {
+            1: self._fetched,
             2: self._offsets,
             9: self._commits,
             15: self._descriptions,
@@ -111,13 +129,37 @@ class FakeCluster:
             )
             for index, leader in self.leaders.items()
         ]
-        orders = topic(error_code=0, name="orders", topic_id=TOPIC_ID, is_internal=False, partitions=partitions)
+        orders = topic(error_code=0, name="orders", topic_id=self.topic_id, is_internal=False, partitions=partitions)
         brokers = [
             MetadataResponse.MetadataResponseBroker(node_id=n, host="fake", port=9092, rack=None) for n in (1, 2)
         ]
         return MetadataResponse(
             version=12, cluster_id=self.cluster_id, controller_id=1, brokers=brokers, topics=[orders]
         )
+
+    def _fetched(self, broker: int, request: Any) -> tuple[str, Any]:
+        self.fetched_most.append(request.max_bytes)
+        topic = FetchResponse.FetchableTopicResponse
+        parts = []
+        for asked in request.topics[0].partitions:
+            self.fetched_from.append((asked.partition, asked.fetch_offset))
+            start, stable, high = self.log[asked.partition]
+            is_inside = start <= asked.fetch_offset <= high
+            error = 29 if asked.partition in self.refused else 0 if is_inside else 1
+            following = [one for one in self.batches.get(asked.partition, []) if _end(one) > asked.fetch_offset]
+            parts.append(
+                topic.PartitionData(
+                    partition_index=asked.partition,
+                    error_code=error,
+                    high_watermark=high,
+                    last_stable_offset=stable,
+                    log_start_offset=start,
+                    aborted_transactions=[],
+                    records=b"".join(following) if error == 0 else b"",
+                )
+            )
+        answer = topic(topic="orders", topic_id=self.topic_id, partitions=parts)
+        return "fetch", FetchResponse(version=13, throttle_time_ms=0, error_code=0, session_id=0, responses=[answer])
 
     def _offsets(self, broker: int, request: Any) -> tuple[str, Any]:
         first = request.topics[0].partitions[0]
@@ -239,6 +281,11 @@ class FakeCluster:
             topics=[state.TopicData(topic="orders", partitions=list(self.open_since))],
         )
         return "describe transactions", DescribeTransactionsResponse(version=0, transaction_states=[described])
+
+
+def _end(batch: bytes) -> int:
+    (header,) = batch_headers(batch)
+    return header.next_offset
 
 
 def _assignment(partitions: list[int]) -> bytes:

@@ -55,6 +55,12 @@ AHEAD = fact(Kind.COMMITTED_AHEAD, 15, committed_offset=1400)
 IN_SINK = fact(Kind.DUPLICATE_WRITE, 60, topic="invoices", topic_id="sink")
 IN_SOURCE = fact(Kind.DUPLICATE_WRITE, 30)
 REDELIVERY = fact(Kind.POSSIBLE_REDELIVERY, 30)
+UNCLEAN = fact(Kind.UNCLEAN_ELECTION, 9, leader_epoch=4)
+RECOVERED = fact(Kind.PRODUCER_RECOVERED, 15, leader_epoch=4, bumps=[{"producer_id": 7, "epoch": 2}])
+MISSING = fact(Kind.MISSING_SEQUENCES, 15, leader_epoch=4)
+RESENT = fact(Kind.RESENT_BATCH, 20, producer_id=7, offset=150)
+COPIES = fact(Kind.DUPLICATE_WRITE, 30, producer_id=7, producer_epoch=2, first_offset=100, last_offset=150)
+TIMED_OUT = fact(Kind.TRANSACTION_TIMED_OUT, 65, producer_id=7, first_offset=102)
 
 
 def proof(finding, **evidence):
@@ -94,6 +100,28 @@ def proof(finding, **evidence):
         ("handed on from the source", Grade.PROBABLE, IN_SINK, IN_SOURCE,
          [(IN_SINK, fact(Kind.DUPLICATE_WRITE, 61)), (fact(Kind.DUPLICATE_WRITE, 331, topic="invoices"), IN_SOURCE)]),
         ("handed on from the source", Grade.PROBABLE, fact(Kind.DUPLICATE_WRITE, 330, topic="invoices"), IN_SOURCE, []),
+        ("began with this leader", Grade.PROVEN, proof(CUT, leader_epoch=4), UNCLEAN,
+         [(proof(CUT, leader_epoch=5), UNCLEAN), (CUT, UNCLEAN)]),
+        ("began with this leader", Grade.PROVEN, fact(Kind.TAIL_TRUNCATED, 10, leader_epoch=4), UNCLEAN,
+         [(fact(Kind.TAIL_TRUNCATED, 10, leader_epoch=5), UNCLEAN)]),
+        ("cut after too few replicas", Grade.PROBABLE, UNCLEAN, BELOW, [(UNCLEAN, fact(Kind.BELOW_MIN_ISR, 10))]),
+        ("left beyond the end by a cut", Grade.PROVEN, fact(Kind.COMMIT_IN_TRUNCATED_LOG, 15, committed_offset=1400),
+         CUT, [(fact(Kind.COMMIT_IN_TRUNCATED_LOG, 15, committed_offset=1100), CUT)]),
+        ("began with this leader", Grade.PROVEN, MISSING, UNCLEAN, [(proof(MISSING, leader_epoch=5), UNCLEAN)]),
+        ("began with this leader", Grade.PROVEN, RECOVERED, UNCLEAN, [(proof(RECOVERED, leader_epoch=3), UNCLEAN)]),
+        ("lost with the old leader", Grade.PROBABLE, MISSING, proof(CUT, leader_epoch=4),
+         [(MISSING, proof(CUT, leader_epoch=5)), (MISSING, CUT)]),
+        ("lost with the old leader", Grade.PROBABLE, RECOVERED, proof(CUT, leader_epoch=4), [(RECOVERED, CUT)]),
+        ("stored as a batch", Grade.PROVEN, COPIES, RESENT,
+         [(COPIES, proof(RESENT, offset=99)), (COPIES, proof(RESENT, offset=151)),
+          (COPIES, proof(RESENT, producer_id=8)), (proof(COPIES, last_offset=None), RESENT)]),
+        ("stored as a batch", Grade.PROVEN, COPIES, proof(RESENT, offset=100), []),
+        ("sent again after a recovery", Grade.PROBABLE, COPIES, RECOVERED,
+         [(proof(COPIES, producer_epoch=3), RECOVERED), (proof(COPIES, producer_id=8), RECOVERED),
+          (COPIES, proof(RECOVERED, bumps=None))]),
+        ("stood open until its timeout", Grade.PROVEN, TIMED_OUT, proof(FROZEN, producer_id=7),
+         [(TIMED_OUT, proof(FROZEN, producer_id=8)), (TIMED_OUT, proof(FROZEN, producer_id=7, start_offset=101)),
+          (TIMED_OUT, FROZEN)]),
     ],
 )  # fmt: skip
 def test_a_link_holds_on_its_evidence_and_not_beside_it(link, grade, effect, cause, silent):
@@ -183,7 +211,23 @@ def test_of_many_findings_in_the_source_the_nearest_explain_one_in_the_sink():
 
 
 # What explains these is in no evidence: which broker failed, and why, only its own log tells.
-NEVER_EXPLAINED = {Kind.BELOW_MIN_ISR}
+NEVER_EXPLAINED = {
+    # Which broker failed, and why, is in no evidence.
+    Kind.BELOW_MIN_ISR,
+    Kind.AT_MIN_ISR,
+    # What a person or an application did.
+    Kind.MIN_ISR_ABOVE_REPLICAS,
+    Kind.TOPIC_RECREATED,
+    Kind.PARTITIONS_ADDED,
+    Kind.COMMIT_OF_OLD_TOPIC,
+    Kind.WRONG_COMMIT_EPOCH,
+    Kind.UNFENCED_RESTART,
+    Kind.PRODUCER_FENCED,
+    # The finding is the explanation, or there is none.
+    Kind.RESENT_BATCH,
+    Kind.SEQUENCE_GAP,
+    Kind.TORN_TRANSACTION,
+}
 
 
 def test_every_kind_has_a_link_that_may_explain_it_or_is_known_to_have_none():
@@ -227,14 +271,17 @@ def test_a_cut_a_commit_beyond_it_and_the_way_back_are_one_chain_of_the_rules_ow
     (incident,) = incidents(found, explained, (PIPELINE,))
     kinds = {one.kind: explained[one.finding_id] for one in found}
 
-    assert [c.link for c in kinds[Kind.LOG_TRUNCATED]] == ["election"]
-    assert kinds[Kind.LOG_TRUNCATED][0].statement.text.endswith("It was an unclean election.")
+    assert [c.link for c in kinds[Kind.LOG_TRUNCATED]] == ["began with this leader", "election"]
+    assert kinds[Kind.LOG_TRUNCATED][1].statement.text.endswith("It was an unclean election.")
+    assert [c.link for c in kinds[Kind.UNCLEAN_ELECTION]] == ["election"]
     assert [c.link for c in kinds[Kind.COMMITTED_AHEAD]] == ["left beyond the end by a cut"]
     assert {c.link for c in kinds[Kind.REWIND]} == {"set back after a cut", "came back from beyond the end"}
-    assert [one.kind for one in incident.findings] == [Kind.LOG_TRUNCATED, Kind.COMMITTED_AHEAD, Kind.REWIND]
+    assert [one.kind for one in incident.findings] == [
+        *(Kind.UNCLEAN_ELECTION, Kind.LOG_TRUNCATED, Kind.COMMITTED_AHEAD, Kind.REWIND)
+    ]
     assert (incident.severity, incident.state, incident.to_ms) == (4, FindingState.OPEN, None)
-    assert incident.title == f"{incident.first_cause.title}, and 2 more findings"
-    assert incident.sentences[1].endswith(
+    assert incident.title == f"{incident.first_cause.title}, and 3 more findings"
+    assert incident.sentences[2].endswith(
         "The commit 1,400 was within the log until it was cut from 1,500 to 1,100. (PROVEN)"
     )
 

@@ -54,12 +54,30 @@ def test_a_restart_neither_opens_a_finding_twice_nor_counts_a_copy_twice(restart
     memory, found = watched(scans[:restart])
     histories = fold(changes({}, found, at(restart)))
     rounds = [HeaderRound((one,), (), one.observed_at_ms) for one in scans[:restart]]
-    again = remembered(rounds, [history.finding for history in histories.values()])
+    again, unwritten = remembered(rounds, [history.finding for history in histories.values()])
     _, later = watched(scans[restart:], again)
     histories = fold(changes(histories, later, at(9)), histories)
 
-    assert again == memory
+    assert (again, unwritten) == (memory, [])
     assert [history.finding.bounds.estimate for history in histories.values()] == [3]
+
+
+def test_what_a_crash_kept_from_being_written_is_found_again():
+    one = scan(*TWICE[:2], second=1)
+    _, unwritten = remembered([HeaderRound((one,), (), one.observed_at_ms)], [])
+
+    assert [finding.bounds.estimate for finding in unwritten] == [1]
+
+
+def test_a_fencing_is_not_told_from_a_timeout_where_the_coordinators_answers_are_gone():
+    log = scan(
+        batch(0, pid=7, seq=0, tx=True), marker(1, ABORT, pid=7, epoch=1), batch(2, pid=7, epoch=2, seq=0, tx=True)
+    )
+    observed = HeaderRound((log,), (), at(0))
+
+    assert len(observe_headers(HeaderMemory(), observed)[1]) == 1
+    memory, unwritten = remembered([observed], [])
+    assert (memory.findings, unwritten) == ({}, [])
 
 
 def test_a_range_that_does_not_follow_begins_anew():
@@ -133,3 +151,10 @@ def test_each_injected_fault_is_found_in_any_healthy_log(fault, kind, before, af
     memory, _ = watched(log.scans([len(log.batches) // 2]))
 
     assert [finding.kind for finding in memory.findings.values()] == [Kind(kind)]
+
+
+def test_a_batch_that_comes_twice_in_one_range_is_one():
+    same = batch(0, 3, pid=9, seq=0)
+    _, found = watched([scan(same, same, batch(3, pid=9, seq=3))])
+
+    assert found == []

@@ -129,7 +129,7 @@ def test_trap_10_a_replication_factor_below_the_minimum_is_a_matter_of_configura
     def one_in_sync(replicas):
         return kinds(*[seen(s, isr=state([1], replicas=replicas, second=s), min_isr=2) for s in (0, 5)])
 
-    assert not one_in_sync([1])
+    assert one_in_sync([1]) == {Kind.MIN_ISR_ABOVE_REPLICAS}
     assert one_in_sync([1, 2]) == {Kind.BELOW_MIN_ISR}
 
 

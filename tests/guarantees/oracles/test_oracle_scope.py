@@ -13,7 +13,6 @@ TEST_FILES = {path: path.read_text() for path in TESTS.rglob("test_*.py")}
 # Nothing of the product does what these describe, and none is written to please them.
 NOT_APPLICABLE = {
     "burrow_storage.json": "Burrow's own ring of commits: order, distance and completeness of a store we do not have.",
-    "producer_state.json": "Which sequence numbers a leader accepts: a broker's decision, not an observer's.",
     "jepsen.json": "Histories of clients that record what they sent and read: they judge the lab's checker.",
 }
 # leader_epoch_end_offsets.json: what a leader answers from its log is a broker's part; a consumer's reaction is judged.

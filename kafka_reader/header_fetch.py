@@ -1,0 +1,168 @@
+"""Fetch for the headers of batches: of many partitions at once, everything below the high watermark, open data too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import groupby
+from typing import Any
+from uuid import UUID
+
+from kafka.protocol.consumer import FetchRequest
+
+from guarantees.batches import Batch, Marker
+from guarantees.unknown import Unknown
+from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
+from kafka_reader.connection import Answer, Connections
+from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, OLDEST_VERSION, Part
+from kafka_reader.list_offsets import READ_UNCOMMITTED
+from kafka_reader.markers import ABORT, COMMIT, NoControlRecordError, control_record
+
+_MARKERS: Mapping[int, Marker] = {ABORT: Marker.ABORT, COMMIT: Marker.COMMIT}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedHeaders:
+    """The whole batches from an offset on. `is_out_of_range`: the log does not hold that offset, or no longer."""
+
+    batches: tuple[Batch, ...]
+    is_out_of_range: bool
+    log_start_offset: int | Unknown
+    observed_at_ms: int
+
+
+def headers_request(positions: Mapping[Part, int], max_bytes: int) -> FetchRequest:
+    """Isolation level 0, answered at once: what is new is there or it is not."""
+    topic = FetchRequest.FetchTopic
+    return FetchRequest(
+        replica_id=-1,
+        max_wait_ms=0,
+        min_bytes=0,
+        max_bytes=max_bytes,
+        isolation_level=READ_UNCOMMITTED,
+        session_id=0,
+        session_epoch=-1,
+        topics=[
+            topic(
+                topic=name,
+                topic_id=UUID(topic_id),
+                partitions=[
+                    topic.FetchPartition(
+                        partition=part.partition,
+                        current_leader_epoch=-1,
+                        fetch_offset=positions[part],
+                        last_fetched_epoch=-1,
+                        log_start_offset=-1,
+                        partition_max_bytes=max_bytes,
+                    )
+                    for part in parts
+                ],
+            )
+            for (name, topic_id), parts in groupby(sorted(positions, key=_order), key=lambda p: (p.topic, p.topic_id))
+        ],
+        forgotten_topics_data=[],
+        rack_id="",
+        min_version=OLDEST_VERSION,
+    )
+
+
+def fetch_headers(
+    connections: Connections, positions_by_leader: Mapping[int, Mapping[Part, int]], max_bytes: int, timeout_s: float
+) -> dict[Part, FetchedHeaders | Unknown]:
+    """One entry per partition asked about; a leader's answer is about as large as `max_bytes`."""
+    requests = {leader: headers_request(positions, max_bytes) for leader, positions in positions_by_leader.items()}
+    found: dict[Part, FetchedHeaders | Unknown] = {}
+    for leader, answer in connections.send_all(requests, timeout_s).items():
+        found |= parse_headers(positions_by_leader[leader], answer)
+    return found
+
+
+def parse_headers(
+    positions: Mapping[Part, int], answer: Answer | CollectionError
+) -> dict[Part, FetchedHeaders | Unknown]:
+    """A partition that failed is Unknown and costs no other."""
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(positions, unknown_after(answer))
+    if answer.response.error_code != 0:
+        return dict.fromkeys(positions, unknown_because(answer.response.error_code))
+    by_name = {
+        (topic.topic, part.partition_index): part for topic in answer.response.responses for part in topic.partitions
+    }
+    by_id = {
+        (str(topic.topic_id), part.partition_index): part
+        for topic in answer.response.responses
+        for part in topic.partitions
+    }
+    return {
+        part: _fetched(
+            by_id.get((part.topic_id, part.partition), by_name.get((part.topic, part.partition))),
+            position,
+            answer.observed_at_ms,
+        )
+        for part, position in positions.items()
+    }
+
+
+def parse_batches(blob: bytes, position: int) -> tuple[Batch, ...]:
+    """Those that begin at the position or later: an answer starts with the whole batch that holds it.
+
+    Raises CorruptBatchError.
+    """
+    view = memoryview(blob)
+    return tuple(_batch(view, header) for header in batch_headers(blob) if header.base_offset >= position)
+
+
+def _fetched(part: Any, position: int, observed_at_ms: int) -> FetchedHeaders | Unknown:
+    if part is None:
+        return Unknown("the broker's answer does not name the partition")
+    start = part.log_start_offset
+    log_start = Unknown("the answer names no log start") if start is None or start < 0 else start
+    if part.error_code == OFFSET_OUT_OF_RANGE:
+        return FetchedHeaders((), True, log_start, observed_at_ms)
+    if part.error_code != 0:
+        return unknown_because(part.error_code)
+    try:
+        return FetchedHeaders(parse_batches(bytes(part.records or b""), position), False, log_start, observed_at_ms)
+    except CorruptBatchError as exc:
+        return Unknown(str(exc))
+
+
+def _batch(view: memoryview, header: BatchHeader) -> Batch:
+    body = view[header.position + HEADER_BYTES : header.position + header.size_bytes]
+    marker, coordinator_epoch = _marker(header, body)
+    return Batch(
+        base_offset=header.base_offset,
+        last_offset=header.last_offset,
+        records=header.records,
+        producer_id=_known(header.producer_id),
+        producer_epoch=_known(header.producer_epoch),
+        base_sequence=_known(header.base_sequence),
+        leader_epoch=header.leader_epoch,
+        is_transactional=header.is_transactional,
+        marker=marker,
+        coordinator_epoch=coordinator_epoch,
+        crc=header.crc,
+        body_hash=int.from_bytes(blake2b(body, digest_size=8).digest(), "big", signed=True),
+        size_bytes=header.size_bytes,
+        base_timestamp_ms=header.base_timestamp_ms,
+        max_timestamp_ms=header.max_timestamp_ms,
+        is_log_append_time=header.is_log_append_time,
+    )
+
+
+def _marker(header: BatchHeader, body: memoryview) -> tuple[Marker | None, int | None]:
+    if not header.is_control or not header.records:
+        return None, None
+    try:
+        record = control_record(bytes(body[:64]))
+    except NoControlRecordError as exc:
+        raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type") from exc
+    return _MARKERS.get(record.kind), record.coordinator_epoch
+
+
+def _known(value: int) -> int | None:
+    return None if value < 0 else value
+
+
+def _order(part: Part) -> tuple[str, str, int]:
+    return part.topic, part.topic_id, part.partition
