@@ -55,6 +55,16 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
     },
+    Kind.SKIPPED_FORWARD: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    # Only a possibility: a group that reads the partition from its start leaves the same trace.
+    Kind.NEW_PARTITION_SKIPPED: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
+    Kind.READ_PAST_STABLE_OFFSET: {Guarantee.EXACTLY_ONCE: Verdict.VIOLATED},
     # A re-delivery is legal inside Kafka: under exactly once only a duplicate at the sink breaks the promise.
     Kind.REWIND: {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
@@ -73,11 +83,14 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.GROUP_STALLED: 2,
     Kind.BELOW_MIN_ISR: 2,
     Kind.COMMITTED_AHEAD: 2,
+    Kind.COMMIT_EXPIRED: 2,
+    Kind.COMMIT_PENDING: 2,
+    Kind.STALE_SUBSCRIPTION: 2,
 }
 
 # Below this severity the fact is information: a member that leaves in order looks like one that crashed, and a
-# deployment must not look like an outage.
-JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2}
+# deployment must not look like an outage. A jump that may also be a fast read, or that an operator made, is shown only.
+JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2, Kind.SKIPPED_FORWARD: 4}
 
 
 def judge(kind: Kind, severity: int, promise: Guarantee) -> Verdict:

@@ -7,18 +7,24 @@ from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
 from guarantees.observations import Round, Signal
 from guarantees.rules import (
+    commit_expired,
+    commit_pending,
     committed_ahead,
     expired_unread,
     min_isr,
+    new_partition_skipped,
     progress,
+    read_past_stable,
     redelivery,
     rewind,
+    skipped_forward,
     stable_offset,
+    stale_subscription,
     truncation,
 )
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
-from guarantees.trust import distrusted_groups, group_sights, newest_states, trusted_offsets
+from guarantees.trust import distrusted_groups, group_sights, in_use, newest_states, trusted_offsets
 from guarantees.view import View, readers, topic_partition
 
 __all__ = ["Memory", "observe", "resume"]
@@ -40,12 +46,18 @@ class Rule:
 RULES: Sequence[Rule] = (
     Rule((Kind.LOG_TRUNCATED,), truncation.opened, truncation.continued),
     Rule((Kind.EXPIRED_UNREAD,), expired_unread.opened, expired_unread.continued),
+    Rule((Kind.SKIPPED_FORWARD,), skipped_forward.opened, skipped_forward.continued),
+    Rule((Kind.READ_PAST_STABLE_OFFSET,), read_past_stable.opened, read_past_stable.continued),
     Rule((Kind.REWIND,), rewind.opened, rewind.continued),
     Rule((Kind.COMMITTED_AHEAD,), committed_ahead.opened, committed_ahead.continued),
+    Rule((Kind.COMMIT_EXPIRED,), commit_expired.opened, commit_expired.continued),
+    Rule((Kind.COMMIT_PENDING,), commit_pending.opened, commit_pending.continued),
     Rule((Kind.STABLE_OFFSET_FROZEN,), stable_offset.opened, stable_offset.continued),
     Rule((Kind.BELOW_MIN_ISR,), min_isr.opened, min_isr.continued),
     Rule(progress.KINDS, progress.opened, progress.continued),
+    Rule((Kind.NEW_PARTITION_SKIPPED,), new_partition_skipped.opened, new_partition_skipped.continued),
     Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
+    Rule((Kind.STALE_SUBSCRIPTION,), stale_subscription.opened, stale_subscription.continued),
 )
 CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
 
@@ -84,7 +96,9 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     offsets = trusted_offsets(memory, observed)
     distrusted = distrusted_groups(memory, observed)
     sights, rebalances = group_sights(memory, observed)
-    found = triage(memory, observed, offsets, distrusted)
+    long_empty = commit_expired.long_empty(sights, observed, thresholds)
+    found = triage(memory, observed, offsets, distrusted, long_empty)
+    added, discovered = new_partition_skipped.remember(memory, observed.states, offsets, sights)
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
@@ -94,12 +108,15 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         states=states,
         former_states=former_states,
         replicas={**memory.replicas, **observed.replicas},
-        groups=sights,
+        groups=in_use(sights, found),
         silences=silences,
         customs=customs,
         holds=holds,
         below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
         ahead=committed_ahead.remember(memory, observed, offsets, found.ahead),
+        pending=commit_pending.remember(memory, observed, found.pending),
+        added=added,
+        discovered=discovered,
         open=memory.open,
     )
     return View(
