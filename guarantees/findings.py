@@ -11,10 +11,16 @@ class Kind(StrEnum):
 
     DUPLICATE_WRITE = "duplicate_write"  # P1-P4: one message id stored at more than one offset
     LOST_WRITE = "lost_write"  # C4: an id of the source never reached the sink
-    REWIND = "rewind"  # C1: a committed offset fell
+    REWIND = "rewind"  # C1, C7: a committed offset fell
     POSSIBLE_REDELIVERY = "possible_redelivery"  # C2: a member left and its partitions moved
     GROUP_STOPPED = "group_stopped"  # C5: work is left and commits ceased
     GROUP_STALLED = "group_stalled"  # C5: commits repeat without moving
+    SKIPPED_FORWARD = "skipped_forward"  # C6, C7: a commit jumped past records that no member can have read
+    COMMIT_EXPIRED = "commit_expired"  # C8: a commit is gone, or soon will be
+    NEW_PARTITION_SKIPPED = "new_partition_skipped"  # C9: the first commit of an added partition lies above its start
+    STALE_SUBSCRIPTION = "stale_subscription"  # C10: a commit of a topic that no member reads any more
+    COMMIT_PENDING = "commit_pending"  # T3: a transactional commit awaits its marker for too long
+    READ_PAST_STABLE_OFFSET = "read_past_stable_offset"  # T5: committed past the last stable offset
     EXPIRED_UNREAD = "expired_unread"  # L1: retention overtook a commit
     LOG_TRUNCATED = "log_truncated"  # L3: the end of the log fell, or of an old epoch
     TAIL_TRUNCATED = "tail_truncated"  # L5: what only the old leader had is gone

@@ -18,11 +18,15 @@ from guarantees.rebalances import Rebalance
 
 @dataclass(frozen=True, slots=True)
 class GroupSight:
-    """A group as last seen: its newest answer, its newest settled answer and its newest rebalance."""
+    """A group as last seen: its newest answer, its newest settled answer and its newest rebalance.
+
+    `empty_since_ms`: the first sample of the unbroken run without members and without a moving commit, None outside.
+    """
 
     state: GroupState
     settled: GroupState | None
     rebalance: Rebalance | None
+    empty_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +116,23 @@ class Recreation:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingCommit:
+    """A transactional commit that awaits its marker: the first and the newest sample of the unbroken run."""
+
+    topic_id: str | None
+    since_ms: int
+    last_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Memory:
     """A plain value: `observe` takes one and gives the next. Mappings are never changed in place.
 
     `former_states` are the last states before the newest change of leader epoch, where one was seen; `customs` the
     lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit; `past_epoch_ends`
-    commits seen to move on past the end of the epoch they name; `recreated` topics whose new id was seen once.
+    commits seen to move on past the end of the epoch they name; `recreated` topics whose new id was seen once; `added`
+    the topic ids of partitions that a watched topic grew by; `discovered` the high watermark of such a partition as
+    last read before a group was first seen to own it.
     """
 
     commits: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
@@ -135,6 +150,9 @@ class Memory:
     epochs: Epochs = field(default_factory=Epochs)
     past_epoch_ends: Mapping[GroupPartition, EpochEnd] = field(default_factory=dict)
     recreated: Mapping[str, Recreation] = field(default_factory=dict)
+    pending: Mapping[GroupPartition, PendingCommit] = field(default_factory=dict)
+    added: Mapping[TopicPartition, str] = field(default_factory=dict)
+    discovered: Mapping[GroupPartition, int] = field(default_factory=dict)
     open: Mapping[str, Finding] = field(default_factory=dict)
 
     @staticmethod

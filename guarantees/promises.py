@@ -87,6 +87,16 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
     },
     Kind.TORN_TRANSACTION: {Guarantee.EXACTLY_ONCE: Verdict.VIOLATED},
+    Kind.SKIPPED_FORWARD: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    Kind.NEW_PARTITION_SKIPPED: {
+        Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
+        Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,
+    },
+    # Records of aborted transactions may reach it; only one that is seen at the sink breaks the promise.
+    Kind.READ_PAST_STABLE_OFFSET: {Guarantee.EXACTLY_ONCE: Verdict.DEGRADED},
     # A re-delivery is legal inside Kafka: under exactly once only a duplicate at the sink breaks the promise.
     Kind.REWIND: {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,
@@ -108,11 +118,19 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.COMMITTED_AHEAD: 2,
     Kind.PRODUCER_RECOVERED: 3,
     Kind.PRODUCER_FENCED: 3,
+    Kind.COMMIT_EXPIRED: 2,
+    Kind.COMMIT_PENDING: 2,
+    Kind.STALE_SUBSCRIPTION: 2,
 }
 
 # Below this severity the fact is information: a member that leaves in order looks like one that crashed, and a
-# deployment must not look like an outage.
-JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {Kind.POSSIBLE_REDELIVERY: 2, Kind.MISSING_SEQUENCES: 3}
+# deployment must not look like an outage. A jump that may also be a fast read, or that an operator made, is shown only.
+JUDGED_FROM_SEVERITY: Mapping[Kind, int] = {
+    Kind.POSSIBLE_REDELIVERY: 2,
+    Kind.MISSING_SEQUENCES: 3,
+    Kind.SKIPPED_FORWARD: 4,
+    Kind.NEW_PARTITION_SKIPPED: 4,  # below: a group that reads the partition from its start leaves the same trace
+}
 
 
 def judge(kind: Kind, severity: int, promise: Guarantee) -> Verdict:

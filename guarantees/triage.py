@@ -1,15 +1,19 @@
 """One pass over the commits of a round, which may be a hundred thousand: the few that a rule has to look at."""
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from guarantees.epochs import is_beyond
+from guarantees.findings import Kind
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Memory
 from guarantees.observations import CommittedOffset, EpochEnd, GroupState, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
+
+# The newest answers about the end of each leader epoch asked for, by partition.
+EpochEnds = Mapping[TopicPartition, Mapping[int, Sequence[EpochEnd]]]
 
 
 class Reading(NamedTuple):
@@ -32,33 +36,43 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
-    """A commit below the one known before, of the same topic, told by a coordinator that can be trusted."""
+class CommitMove:
+    """A commit other than the one known before, of the same topic, told by a coordinator that can be trusted.
+
+    `was_absent`: in between the group had no commit here, as an open finding says.
+    """
 
     key: GroupPartition
     before: CommittedOffset
     after: CommittedOffset
     old: int
     new: int
+    was_absent: bool = False
 
 
-Lists = tuple[list[Reading], list[Reading], list[Reading], list[Reading]]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Triage:
     """One pass over the commits: the few a rule has to look at. `commits` is what to remember.
 
+    `fallen` and `raised` are moves backward, and forward where the group has no members, had no commit, or stood with
+    work left; `gone` the former commits of those that are none now; `first` commits where none was known; `past_stable`
+    commits beyond the last stable offset; `in_empty_groups` those of groups empty for so long that they may expire;
     `beyond_epoch` lie past the end of the leader epoch they name; `carried` are the same as on a topic of another id.
     """
 
-    commits: Mapping[GroupPartition, CommittedOffset]
-    fallen: Sequence[Fall]
-    behind: Sequence[Reading]
-    ahead: Sequence[Reading]
-    overtaken: Sequence[Reading]
-    beyond_epoch: Sequence[Reading]
-    carried: Sequence[Reading]
+    commits: dict[GroupPartition, CommittedOffset]
+    fallen: list[CommitMove] = field(default_factory=list)
+    raised: list[CommitMove] = field(default_factory=list)
+    gone: list[tuple[GroupPartition, CommittedOffset]] = field(default_factory=list)
+    first: list[Reading] = field(default_factory=list)
+    pending: list[tuple[GroupPartition, CommittedOffset]] = field(default_factory=list)
+    behind: list[Reading] = field(default_factory=list)
+    ahead: list[Reading] = field(default_factory=list)
+    overtaken: list[Reading] = field(default_factory=list)
+    past_stable: list[Reading] = field(default_factory=list)
+    in_empty_groups: list[Reading] = field(default_factory=list)
+    beyond_epoch: list[Reading] = field(default_factory=list)
+    carried: list[Reading] = field(default_factory=list)
 
 
 def known_reading(
@@ -77,79 +91,120 @@ def triage(
     observed: Round,
     offsets: Mapping[TopicPartition, PartitionOffsets],
     distrusted: Set[str],
-    epoch_ends: Mapping[TopicPartition, Mapping[int, Sequence[EpochEnd]]],
+    epoch_ends: EpochEnds,
+    long_empty: Set[str],
 ) -> Triage:
     """One pass over the commits. A failed or pending answer changes nothing; "no commit" ends what was known.
 
     Share groups have no commits in this sense: they acknowledge out of order.
     """
-    commits = dict(before.commits)
-    fallen: list[Fall] = []
-    carried: list[Reading] = []
-    lists: Lists = ([], [], [], [])
-    share = {g for g, state in observed.groups.items() if isinstance(state, GroupState) and state.group_type == "share"}
+    found = Triage(dict(before.commits))
+    lapsed = _lapsed(before)
+    described = {g: state for g, state in observed.groups.items() if isinstance(state, GroupState)}
+    share = {g for g, state in described.items() if state.group_type == "share"}
+    memberless = {g for g, state in described.items() if not state.members}
     for key, commit in observed.commits.items():
-        value = commit.committed_offset
-        if commit.is_pending or isinstance(value, Unknown) or key.group_id in share:
+        if key.group_id in share:
             continue
-        is_trusted = key.group_id not in distrusted
-        if value is None:
-            if is_trusted:
-                commits.pop(key, None)
-            continue
-        known = commits.get(key)
-        fall = _fall(key, known, commit, value)
-        if fall is not None and not is_trusted:
-            continue
-        if fall is not None:
-            fallen.append(fall)
-        carried += _carried(key, known, commit, value)
-        commits[key] = commit
-        partition = TopicPartition(key.topic, key.partition)
-        answer = offsets.get(partition)
-        if answer is not None and answer.topic_id == commit.topic_id and is_trusted:
-            _sort_in(key, commit, value, answer, epoch_ends.get(partition), lists)
-    return Triage(commits, fallen, *lists, carried)
+        value, is_trusted = commit.committed_offset, key.group_id not in distrusted
+        if commit.is_pending:
+            found.pending.append((key, commit))
+        elif value is None and is_trusted:
+            _note_absence(found, key)
+        elif isinstance(value, int):
+            moved = _move(key, found.commits.get(key) or lapsed.get(key), commit, value, was_absent=key in lapsed)
+            if moved is not None and moved.new < moved.old and not is_trusted:
+                continue
+            _note_move(found, moved, is_standing=key.group_id in memberless or key in before.silences)
+            reading = _note_reading(found, key, commit, value, offsets if is_trusted else {})
+            if reading is not None:
+                _sort_in(found, reading, epoch_ends, is_in_empty_group=key.group_id in long_empty)
+    return found
 
 
-def _fall(key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, new: int) -> Fall | None:
-    if known is None or known.topic_id != commit.topic_id:
-        return None
-    old = known.committed_offset
-    return Fall(key, known, commit, old, new) if isinstance(old, int) and new < old else None
-
-
-def _carried(
-    key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, value: int
-) -> tuple[Reading, ...]:
-    """The same commit as on a topic of the same name and another id."""
-    if known is None or known.topic_id == commit.topic_id:
-        return ()
-    return (Reading(key, commit, value, None),) if known.committed_offset == value else ()
-
-
-def _sort_in(
+def _note_reading(
+    found: Triage,
     key: GroupPartition,
     commit: CommittedOffset,
     value: int,
-    answer: PartitionOffsets,
-    epoch_ends: Mapping[int, Sequence[EpochEnd]] | None,
-    lists: Lists,
-) -> None:
-    """Behind, ahead of the end, or overtaken by the log start, each only where the order of reading proves it; or past
-    the end of the leader epoch the commit names.
-    """
-    behind, ahead, overtaken, beyond_epoch = lists
+    offsets: Mapping[TopicPartition, PartitionOffsets],
+) -> Reading | None:
+    """Remembers the commit; gives it with the offsets of its partition where they are of the same topic."""
+    known = found.commits.get(key)
+    if known is not None and known.topic_id != commit.topic_id and known.committed_offset == value:
+        found.carried.append(Reading(key, commit, value, None))
+    found.commits[key] = commit
+    answer = offsets.get(TopicPartition(key.topic, key.partition))
+    if answer is None or answer.topic_id != commit.topic_id:
+        return None
+    reading = Reading(key, commit, value, answer)
+    if known is None:
+        found.first.append(reading)
+    return reading
+
+
+def _lapsed(before: Memory) -> dict[GroupPartition, CommittedOffset]:
+    """Commits that are gone, from the open findings that say so: what a group commits next follows on them."""
+    found = {}
+    for finding in before.open.values():
+        place, evidence = finding.place, finding.evidence
+        if finding.kind is Kind.COMMIT_EXPIRED and evidence.get("absent_since_ms") is not None:
+            old, read_at_ms = evidence["committed_offset"], evidence["last_observed_at_ms"]
+            if isinstance(old, int) and isinstance(read_at_ms, int) and place.group_id and place.topic:
+                key = GroupPartition(place.group_id, place.topic, place.partition or 0)
+                found[key] = CommittedOffset(place.topic_id, old, None, False, read_at_ms)
+    return found
+
+
+def _note_absence(found: Triage, key: GroupPartition) -> None:
+    known = found.commits.pop(key, None)
+    if known is not None:
+        found.gone.append((key, known))
+
+
+def _note_move(found: Triage, moved: CommitMove | None, *, is_standing: bool) -> None:
+    if moved is None:
+        return
+    if moved.new < moved.old:
+        found.fallen.append(moved)
+    elif moved.new > moved.old and (moved.was_absent or is_standing):
+        found.raised.append(moved)
+
+
+def _move(
+    key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, new: int, *, was_absent: bool
+) -> CommitMove | None:
+    if known is None or known.topic_id != commit.topic_id:
+        return None
+    old = known.committed_offset
+    return CommitMove(key, known, commit, old, new, was_absent) if isinstance(old, int) and new != old else None
+
+
+def _sort_in(found: Triage, reading: Reading, epoch_ends: EpochEnds, *, is_in_empty_group: bool) -> None:
+    ends = epoch_ends.get(reading.key.topic_partition) if epoch_ends else None
+    if ends and _is_beyond_epoch(reading.commit, reading.committed_offset, ends):
+        found.beyond_epoch.append(reading)
+    if is_in_empty_group:
+        found.in_empty_groups.append(reading)
+    if reading.offsets is not None:
+        _sort_by_offsets(found, reading, reading.offsets)
+
+
+def _sort_by_offsets(found: Triage, reading: Reading, answer: PartitionOffsets) -> None:
+    """Behind, past the stable end or the end, or overtaken by the log start, where the order of reading proves it."""
+    commit, value = reading.commit, reading.committed_offset
     start, stable, high = answer.log_start_offset, answer.last_stable_offset, answer.high_watermark
     if isinstance(start, int):
         if isinstance(stable, int) and stable - max(value, start) > MARKER_SLACK:
-            behind.append(Reading(key, commit, value, answer))
+            found.behind.append(reading)
         if start > value and answer.log_start_observed_at_ms <= commit.observed_at_ms:
-            overtaken.append(Reading(key, commit, value, answer))
-    if isinstance(high, int) and value > high and commit.observed_at_ms <= answer.observed_at_ms:
-        ahead.append(Reading(key, commit, value, answer))
-    if epoch_ends and _is_beyond_epoch(commit, value, epoch_ends):
-        beyond_epoch.append(Reading(key, commit, value, answer))
+            found.overtaken.append(reading)
+    if commit.observed_at_ms > answer.observed_at_ms:
+        return
+    if isinstance(high, int) and value > high:
+        found.ahead.append(reading)
+    elif isinstance(stable, int) and value - stable > MARKER_SLACK:
+        found.past_stable.append(reading)
 
 
 def _is_beyond_epoch(commit: CommittedOffset, value: int, ends: Mapping[int, Sequence[EpochEnd]]) -> bool:

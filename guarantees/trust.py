@@ -1,9 +1,13 @@
 """Which answers of a round can be compared with earlier ones, and what became of the groups."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from guarantees.memory import GroupSight, Memory
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.rebalances import Rebalance, is_settled, rebalance
+from guarantees.triage import Triage
 from guarantees.unknown import Unknown
 
 
@@ -73,8 +77,27 @@ def group_sights(before: Memory, observed: Round) -> tuple[dict[str, GroupSight]
         if seen is not None:
             found[group_id] = seen
         newest = seen if seen is not None or known is None else known.rebalance
-        sights[group_id] = GroupSight(state, state if is_settled(state) else settled, newest)
+        sights[group_id] = GroupSight(
+            state,
+            state if is_settled(state) else settled,
+            newest,
+            None if state.members else _empty_since(known, state),
+        )
     return sights, found
+
+
+def _empty_since(known: GroupSight | None, state: GroupState) -> int | None:
+    """A group that looks dead may have been asked in another protocol's words: it says nothing."""
+    if state.state != "Empty":
+        return None
+    return state.observed_at_ms if known is None or known.empty_since_ms is None else known.empty_since_ms
+
+
+def in_use(sights: Mapping[str, GroupSight], found: Triage) -> dict[str, GroupSight]:
+    """A group without members whose commits move is in use: its emptiness counts from the newest move."""
+    moved = {move.key.group_id for move in (*found.raised, *found.fallen)}
+    used = {g: sights[g] for g in moved if g in sights and sights[g].empty_since_ms is not None}
+    return {**sights, **{g: replace(s, empty_since_ms=s.state.observed_at_ms) for g, s in used.items()}}
 
 
 def newest_states(

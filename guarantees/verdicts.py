@@ -22,6 +22,12 @@ OF_GROUP = frozenset(
         Kind.COMMIT_OF_OLD_TOPIC,
         Kind.WRONG_COMMIT_EPOCH,
         Kind.LOST_WRITE,
+        Kind.SKIPPED_FORWARD,
+        Kind.COMMIT_EXPIRED,
+        Kind.NEW_PARTITION_SKIPPED,
+        Kind.STALE_SUBSCRIPTION,
+        Kind.COMMIT_PENDING,
+        Kind.READ_PAST_STABLE_OFFSET,
     }
 )
 # Facts about a topic: they concern who reads it (source) and who writes it (sink). A duplicate in the source is handed

@@ -12,23 +12,29 @@ from guarantees.places import TopicPartition
 from guarantees.rules import (
     at_min_isr,
     commit_epochs,
+    commit_expired,
+    commit_pending,
     committed_ahead,
     expired_unread,
     min_isr,
     min_isr_setting,
+    new_partition_skipped,
     partitions_added,
     progress,
+    read_past_stable,
     recreation,
     redelivery,
     rewind,
+    skipped_forward,
     stable_offset,
+    stale_subscription,
     tail,
     truncation,
     unclean_election,
 )
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
-from guarantees.trust import distrusted_groups, group_sights, newest_states, trusted_offsets
+from guarantees.trust import distrusted_groups, group_sights, in_use, newest_states, trusted_offsets
 from guarantees.view import View, readers
 
 __all__ = ["Memory", "observe", "resume"]
@@ -52,17 +58,23 @@ RULES: Sequence[Rule] = (
     Rule((Kind.UNCLEAN_ELECTION,), unclean_election.opened, unclean_election.continued),
     Rule((Kind.EXPIRED_UNREAD,), expired_unread.opened, expired_unread.continued),
     Rule(recreation.KINDS, recreation.opened, recreation.continued),
+    Rule((Kind.SKIPPED_FORWARD,), skipped_forward.opened, skipped_forward.continued),
+    Rule((Kind.READ_PAST_STABLE_OFFSET,), read_past_stable.opened, read_past_stable.continued),
     Rule((Kind.REWIND,), rewind.opened, rewind.continued),
     Rule((Kind.TAIL_TRUNCATED,), tail.opened, tail.continued),
     Rule((Kind.COMMITTED_AHEAD,), committed_ahead.opened, committed_ahead.continued),
+    Rule((Kind.COMMIT_EXPIRED,), commit_expired.opened, commit_expired.continued),
+    Rule((Kind.COMMIT_PENDING,), commit_pending.opened, commit_pending.continued),
     Rule((Kind.STABLE_OFFSET_FROZEN,), stable_offset.opened, stable_offset.continued),
     Rule((Kind.BELOW_MIN_ISR,), min_isr.opened, min_isr.continued),
     Rule((Kind.AT_MIN_ISR,), at_min_isr.opened, at_min_isr.continued),
     Rule((Kind.PARTITIONS_ADDED,), partitions_added.opened, partitions_added.continued),
     Rule(progress.KINDS, progress.opened, progress.continued),
     Rule(commit_epochs.KINDS, commit_epochs.opened, commit_epochs.continued),
+    Rule((Kind.NEW_PARTITION_SKIPPED,), new_partition_skipped.opened, new_partition_skipped.continued),
     Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
     Rule((Kind.MIN_ISR_ABOVE_REPLICAS,), min_isr_setting.opened, min_isr_setting.continued),
+    Rule((Kind.STALE_SUBSCRIPTION,), stale_subscription.opened, stale_subscription.continued),
 )
 CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
 
@@ -103,7 +115,9 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     sights, rebalances = group_sights(memory, observed)
     seen = epochs.remember(memory, observed, offsets)
     checks = epochs.epoch_checks(observed, seen)
-    found = triage(memory, observed, offsets, distrusted, seen.ends)
+    long_empty = commit_expired.long_empty(sights, observed, thresholds)
+    found = triage(memory, observed, offsets, distrusted, seen.ends, long_empty)
+    added, discovered = new_partition_skipped.remember(memory, observed.states, offsets, sights)
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
@@ -113,7 +127,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         states=states,
         former_states=former_states,
         replicas={**memory.replicas, **observed.replicas},
-        groups=sights,
+        groups=in_use(sights, found),
         silences=silences,
         customs=customs,
         holds=holds,
@@ -123,6 +137,9 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         epochs=epochs.without_cuts(seen, checks),
         past_epoch_ends=commit_epochs.remember(memory, found),
         recreated=recreation.remember(memory, observed, found),
+        pending=commit_pending.remember(memory, observed, found.pending, thresholds.gap_s),
+        added=added,
+        discovered=discovered,
         open=memory.open,
     )
     return View(

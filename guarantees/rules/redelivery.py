@@ -4,7 +4,8 @@ Nobody outside can tell a crash from an orderly leave, so every leave with uncom
 of them mean nothing: a deployment must not look like an outage. Therefore it is information (severity 1, which degrades
 no promise), and a risk (severity 2) only where the commit had already stood with work left when the member was last
 seen, for longer than a living consumer leaves between two commits: a member that crashes stays listed until its session
-times out, and commits nothing meanwhile, while one that leaves in order has committed just before.
+times out, and commits nothing meanwhile, while one that leaves in order has committed just before. That standing commit
+is also what a crash leaves behind where the survivor has read everything again before the next sample.
 """
 
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from dataclasses import replace
 
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
+from guarantees.memory import Silence
 from guarantees.observations import PartitionOffsets
 from guarantees.places import GroupPartition
 from guarantees.rebalances import Move, Rebalance
@@ -24,8 +26,9 @@ LIVING_COMMITS_WITHIN_MS = 10_000
 
 
 def opened(view: View) -> Iterator[Finding]:
-    """A member id vanished, its partition moved or lost its owner, and offsets above the commit existed.
+    """A member id vanished, its partition moved or lost its owner, and offsets above its last commit existed.
 
+    They still exist uncommitted, or they are committed by now but had stood unread longer than the group is wont.
     A static member that came back under its instance id has not left. Up to two offsets of a log that stands still may
     be transaction markers and stay silent.
     """
@@ -78,11 +81,14 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
     if now is None or now.offsets is None or before is None or before.topic_id != now.commit.topic_id:
         return None
     # The new owner may have committed before this round's commits were read, but not before the last round's.
-    start = min(known(before.committed_offset), now.committed_offset)
+    silence = _silence(view, key, before.topic_id)
+    stood_at = known(before.committed_offset) if silence is None else silence.committed_offset
+    start = min(stood_at, known(before.committed_offset), now.committed_offset)
     high_watermark = known(now.offsets.high_watermark)
-    if not _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark):
+    silent_ms = _silent_ms(silence, seen)
+    is_uncommitted = _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark)
+    if not is_uncommitted and not _is_overlong(view, key, silent_ms):
         return None
-    silent_ms = _silent_ms(view, key, seen)
     window = high_watermark - start
     return Finding(
         kind=Kind.POSSIBLE_REDELIVERY,
@@ -116,10 +122,19 @@ def _is_uncommitted(view: View, key: GroupPartition, uncommitted: int, high_wate
     return uncommitted > 0 and last is not None and last.high_watermark != high_watermark
 
 
-def _silent_ms(view: View, key: GroupPartition, seen: Rebalance) -> int:
+def _silence(view: View, key: GroupPartition, topic_id: str | None) -> Silence | None:
+    found = view.before.silences.get(key)
+    return found if found is not None and found.topic_id == topic_id else None
+
+
+def _silent_ms(silence: Silence | None, seen: Rebalance) -> int:
     """How long the commit had stood with work left when the member was last seen."""
-    silence = view.before.silences.get(key)
-    return 0 if silence is None else max(0, seen.changed_after_ms - silence.since_ms)
+    return 0 if silence is None else max(0, min(seen.changed_after_ms, silence.last_ms) - silence.since_ms)
+
+
+def _is_overlong(view: View, key: GroupPartition, silent_ms: int) -> bool:
+    """Longer than living consumers and this group leave between two commits, so the member was dead, not slow."""
+    return silent_ms >= LIVING_COMMITS_WITHIN_MS and silent_ms > max(view.before.customs.get(key, ()), default=0)
 
 
 def _title(key: GroupPartition, window: int) -> str:

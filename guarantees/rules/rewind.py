@@ -7,7 +7,7 @@ from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statemen
 from guarantees.memory import GroupSight
 from guarantees.rebalances import Rebalance
 from guarantees.times import utc
-from guarantees.triage import Fall
+from guarantees.triage import CommitMove
 from guarantees.view import View, group_partition, group_place, member_count, number, topic_partition
 
 # A rebalance explains a small rewind for as long as members need to settle: the default session timeout is 45 s.
@@ -48,7 +48,7 @@ def _without_commit(finding: Finding, view: View) -> Finding:
     return replace(gone, closed_reason="the group has no commit here any more (expired or deleted)")
 
 
-def _repairs_a_truncation(view: View, fall: Fall) -> bool:
+def _repairs_a_truncation(view: View, fall: CommitMove) -> bool:
     """Epochs never fall along one log: a lower commit with a higher epoch was made after the old one's log was cut.
 
     Without epochs: a commit from beyond the cut that now lies at the new end or above re-reads nothing that exists.
@@ -59,7 +59,7 @@ def _repairs_a_truncation(view: View, fall: Fall) -> bool:
     return any(fall.new >= end for end in _cut_ends(view, fall))
 
 
-def _cut_ends(view: View, fall: Fall) -> list[int]:
+def _cut_ends(view: View, fall: CommitMove) -> list[int]:
     """New ends of cuts of this partition that the old commit lay beyond."""
     partition = fall.key.topic_partition
     ends = [
@@ -74,7 +74,7 @@ def _cut_ends(view: View, fall: Fall) -> list[int]:
     return [end for end in ends if fall.old > end]
 
 
-def _finding(view: View, fall: Fall) -> Finding:
+def _finding(view: View, fall: CommitMove) -> Finding:
     sight_before, sight = view.before.groups.get(fall.key.group_id), view.now.groups.get(fall.key.group_id)
     recent = _recent_rebalance(sight, fall)
     is_reset = member_count(sight_before) == 0 and member_count(sight) == 0
@@ -101,6 +101,7 @@ def _finding(view: View, fall: Fall) -> Finding:
             "coordinator": None if sight is None else sight.state.coordinator,
             "rebalance": None if recent is None else _with_old_owner(view, fall, recent),
             "is_operator_reset": is_reset,
+            "was_absent": fall.was_absent,
             "is_small_in_rebalance": is_small and not is_reset,
         },
         happened_at_ms=fall.after.observed_at_ms,
@@ -108,14 +109,14 @@ def _finding(view: View, fall: Fall) -> Finding:
     )
 
 
-def _recent_rebalance(sight: GroupSight | None, fall: Fall) -> Rebalance | None:
+def _recent_rebalance(sight: GroupSight | None, fall: CommitMove) -> Rebalance | None:
     seen = None if sight is None else sight.rebalance
     if seen is None or seen.is_static_restart:
         return None
     return seen if fall.after.observed_at_ms - seen.observed_at_ms <= REBALANCE_EXPLAINS_MS else None
 
 
-def _with_old_owner(view: View, fall: Fall, recent: Rebalance) -> Evidence:
+def _with_old_owner(view: View, fall: CommitMove, recent: Rebalance) -> Evidence:
     """The rebalance, and who lost the partition in it: a member that still commits for it (C3) is found by its host."""
     owner = next((m.old_member for m in recent.moved if m.partition == fall.key.topic_partition), None)
     sights = (view.before.groups.get(fall.key.group_id), view.now.groups.get(fall.key.group_id))
@@ -128,24 +129,24 @@ def _with_old_owner(view: View, fall: Fall, recent: Rebalance) -> Evidence:
     }
 
 
-def _log_start(view: View, fall: Fall) -> int | None:
+def _log_start(view: View, fall: CommitMove) -> int | None:
     offsets = view.offsets.get(fall.key.topic_partition)
     start = None if offsets is None or offsets.topic_id != fall.after.topic_id else offsets.log_start_offset
     return start if isinstance(start, int) else None
 
 
-def _window(view: View, fall: Fall) -> int:
+def _window(view: View, fall: CommitMove) -> int:
     """How many offsets at most are delivered again: those below the log start no longer can be."""
     return max(0, fall.old - max(fall.new, _log_start(view, fall) or 0))
 
 
-def _title(fall: Fall, window: int, *, is_reset: bool) -> str:
+def _title(fall: CommitMove, window: int, *, is_reset: bool) -> str:
     what = "operator reset" if is_reset else "rewind"
     where = f"{fall.key.group_id} on {fall.key.topic}-{fall.key.partition}"
     return f"{what} of {where}: commit {fall.old:,} back to {fall.new:,}, up to {window:,} offsets again"
 
 
-def _statements(fall: Fall, window: int, recent: Rebalance | None, *, is_reset: bool) -> tuple[Statement, ...]:
+def _statements(fall: CommitMove, window: int, recent: Rebalance | None, *, is_reset: bool) -> tuple[Statement, ...]:
     fell = (
         f"The committed offset of {fall.key.group_id} fell from {fall.old:,} (read {utc(fall.before.observed_at_ms)}) "
         f"to {fall.new:,} (read {utc(fall.after.observed_at_ms)})."
@@ -154,13 +155,18 @@ def _statements(fall: Fall, window: int, recent: Rebalance | None, *, is_reset: 
     if is_reset:
         text = "An operator set the offsets: the group had no members on both sides of the change."
         found.append(Statement(Grade.PROBABLE, text, "no consumer that assigns its partitions itself commits for it"))
+    if fall.was_absent:
+        text = "The consumer started where auto.offset.reset=earliest sends it."
+        found.append(
+            Statement(Grade.PROBABLE, text, "nobody set the offset while the group had none here (C7 after C8)")
+        )
     if recent is not None:
         text = f"The rewind came with a rebalance: {recent.cause}."
         found.append(Statement(Grade.PROBABLE, text, "the rebalance seen just before is its cause"))
     return tuple(found)
 
 
-def _consequences(fall: Fall, window: int) -> tuple[Statement, ...]:
+def _consequences(fall: CommitMove, window: int) -> tuple[Statement, ...]:
     if window == 0:
         text = f"Nothing is delivered again: the log starts at the old commit {fall.old:,} or above."
         return (Statement(Grade.PROVEN, text),)

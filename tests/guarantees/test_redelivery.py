@@ -30,6 +30,51 @@ def test_a_member_that_committed_just_before_it_left_is_information():
     assert finding(*rounds, seen(25, high=200, committed=125, members=[NEW]), kind=POSSIBLE).severity == 1
 
 
+def crash(last, *, before=(), committed_after=175, members=(NEW,)):
+    rounds = [seen(s, high=150 + s, committed=100, members=[OLD]) for s in steps(0, last)]
+    return (*before, *rounds, seen(last + 5, high=175, committed=committed_after, members=members))
+
+
+def test_a_survivor_that_caught_up_within_one_sample_does_not_hide_the_crash():
+    found = finding(*crash(10), kind=POSSIBLE)
+
+    assert (found.severity, found.grade, found.anchor) == (2, Grade.POSSIBLE, "old at commit 100")
+    assert (found.bounds.lower, found.bounds.estimate, found.bounds.upper) == (0, None, 75)
+    assert found.evidence["committed_offset"] == 175
+    later = finding(*crash(10), seen(20, high=175, committed=175, members=[NEW]), kind=POSSIBLE)
+    assert later.closed_reason == "the window has been read: commit 175"
+
+
+CAUGHT_UP = {
+    "the commit had not stood as long as living consumers leave it": crash(5),
+    "the member is still there": crash(10, members=[OLD]),
+    "nothing was left to read": [
+        *(seen(s, high=102, committed=100, members=[OLD]) for s in steps(0, 10)),
+        seen(15, high=102, committed=102, members=[NEW]),
+    ],
+    "the group commits as slowly": crash(
+        20,
+        before=[
+            *(seen(s, high=140, committed=20, members=[OLD]) for s in steps(-120, -60)),
+            *(seen(s, high=140, committed=60, members=[OLD]) for s in steps(-55, -5)),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("rounds", CAUGHT_UP.values(), ids=CAUGHT_UP.keys())
+def test_a_caught_up_survivor_shows_no_crash_where(rounds):
+    assert not findings(*rounds, kind=POSSIBLE)
+
+
+def test_a_group_that_could_not_be_described_while_the_survivor_caught_up_keeps_the_window():
+    rounds = [*crash(10)[:-1]]
+    rounds += [seen(15, high=170, committed=165, members=NOBODY), seen(20, high=175, committed=175, members=[NEW])]
+    found = finding(*rounds, kind=POSSIBLE)
+
+    assert (found.severity, found.bounds.upper, found.evidence["commit_stood_before_ms"]) == (2, 75, 10_000)
+
+
 AFTER = {
     "nothing uncommitted": seen(5, high=150, committed=150, members=[NEW]),
     "nothing uncommitted of a growing log": seen(5, high=160, committed=160, members=[NEW]),

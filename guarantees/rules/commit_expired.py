@@ -1,0 +1,135 @@
+"""commit_expired: a committed offset is gone, or soon will be, because its group is empty for too long (C8)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from guarantees.findings import Evidence, Finding, Grade, Kind, Statement
+from guarantees.memory import GroupSight
+from guarantees.observations import CommittedOffset, Round
+from guarantees.places import GroupPartition
+from guarantees.thresholds import Thresholds
+from guarantees.times import utc
+from guarantees.view import View, group_partition, group_place, known, number
+
+
+def opened(view: View) -> Iterator[Finding]:
+    """A known commit is none now, on a topic that still has its id; or its empty group nears offsets.retention.minutes.
+
+    KIP-211: what an empty group committed expires that long after the group became empty. Pending and failed answers
+    are no absence; a topic that metadata does not name may be deleted, or a right on it lost, which looks the same.
+    """
+    for key, last in view.triage.gone:
+        place = group_place(view.cluster_id, key, last.topic_id)
+        if _has_topic(view, key, last.topic_id) and (Kind.COMMIT_EXPIRED, place) not in view.open_places:
+            yield _gone(_finding(view, key, last), view, view.round.commits[key])
+    for reading in view.triage.in_empty_groups:
+        place = group_place(view.cluster_id, reading.key, reading.commit.topic_id)
+        if (Kind.COMMIT_EXPIRED, place) not in view.open_places:
+            yield _finding(view, reading.key, reading.commit)
+
+
+def continued(finding: Finding, view: View) -> Finding:
+    """What will expire expires, or is saved by members; what is gone stays so until the group commits again."""
+    key = group_partition(finding.place)
+    commit = None if key is None or key.group_id in view.distrusted else view.round.commits.get(key)
+    if commit is None or key is None or commit.is_pending or commit.topic_id != finding.place.topic_id:
+        return finding
+    is_gone = finding.evidence["absent_since_ms"] is not None
+    seen = replace(finding, last_seen_at_ms=commit.observed_at_ms)
+    if commit.committed_offset is None:
+        return seen if is_gone or not _has_topic(view, key, commit.topic_id) else _gone(seen, view, commit)
+    if not isinstance(commit.committed_offset, int):
+        return finding
+    if is_gone:
+        return replace(seen, closed_reason=f"the group committed again, at {commit.committed_offset:,}")
+    if view.members(key.group_id) or commit.committed_offset != number(finding.evidence, "committed_offset"):
+        return replace(seen, closed_reason="the group is in use again")
+    return replace(seen, evidence={**finding.evidence, "last_observed_at_ms": commit.observed_at_ms})
+
+
+def long_empty(groups: Mapping[str, GroupSight], observed: Round, thresholds: Thresholds) -> set[str]:
+    """Groups seen empty, without a moving commit, for the share of the retention from which a warning is due."""
+    due_ms = thresholds.offsets_retention_s * thresholds.offsets_expire_soon_share * 1000
+    return {
+        group_id
+        for group_id in observed.groups
+        if (sight := groups.get(group_id)) is not None
+        and sight.empty_since_ms is not None
+        and sight.state.observed_at_ms - sight.empty_since_ms >= due_ms
+    }
+
+
+def _has_topic(view: View, key: GroupPartition, topic_id: str | None) -> bool:
+    state = view.round.states.get(key.topic_partition)
+    return state is not None and state.topic_id == topic_id
+
+
+def _finding(view: View, key: GroupPartition, last: CommittedOffset) -> Finding:
+    """As long as the commit is still there."""
+    committed, where = known(last.committed_offset), f"{key.topic}-{key.partition}"
+    evidence = _evidence(view, key, last)
+    retention_s = view.thresholds.offsets_retention_s
+    return Finding(
+        kind=Kind.COMMIT_EXPIRED,
+        place=group_place(view.cluster_id, key, last.topic_id),
+        anchor=f"commit {committed}",
+        severity=2,
+        title=f"commit {committed:,} of {key.group_id} on {where} expires soon",
+        statements=(
+            Statement(
+                Grade.PROBABLE,
+                f"Commit {committed:,} of {key.group_id} on {where} expires {retention_s:,.0f} s after the group was "
+                "left empty; the next start then follows auto.offset.reset.",
+                f"offsets.retention.minutes is {retention_s / 60:,.0f}, and no consumer that assigns its partitions "
+                "itself commits for the group",
+            ),
+        ),
+        bounds=None,
+        evidence=evidence,
+        happened_at_ms=last.observed_at_ms,
+        last_seen_at_ms=last.observed_at_ms,
+    )
+
+
+def _evidence(view: View, key: GroupPartition, last: CommittedOffset) -> Evidence:
+    sight = view.before.groups.get(key.group_id)
+    return {
+        "committed_offset": known(last.committed_offset),
+        "last_observed_at_ms": last.observed_at_ms,
+        "group_empty_since_ms": None if sight is None else sight.empty_since_ms,
+        "offsets_retention_ms": round(view.thresholds.offsets_retention_s * 1000),
+        "absent_since_ms": None,
+    }
+
+
+def _gone(finding: Finding, view: View, commit: CommittedOffset) -> Finding:
+    """The same finding once the coordinator says there is no commit any more."""
+    committed = number(finding.evidence, "committed_offset")
+    last_ms = number(finding.evidence, "last_observed_at_ms")
+    where = f"{finding.place.group_id} on {finding.place.topic}-{finding.place.partition}"
+    text = (
+        f"Commit {committed:,} of {where} was there at {utc(last_ms)} and is gone at {utc(commit.observed_at_ms)}, "
+        "neither pending nor unread; the topic is the same."
+    )
+    return replace(
+        finding,
+        severity=3,
+        title=f"commit {committed:,} of {where} is gone: the next start follows auto.offset.reset",
+        statements=(Statement(Grade.PROVEN, text), _cause(finding, commit)),
+        evidence={**finding.evidence, "absent_since_ms": commit.observed_at_ms},
+        happened_at_ms=commit.observed_at_ms,
+        last_seen_at_ms=commit.observed_at_ms,
+    )
+
+
+def _cause(finding: Finding, commit: CommittedOffset) -> Statement:
+    since_ms = finding.evidence["group_empty_since_ms"]
+    retention_ms = number(finding.evidence, "offsets_retention_ms")
+    if isinstance(since_ms, int) and commit.observed_at_ms - since_ms >= retention_ms:
+        text = f"It expired: the group was empty for at least {(commit.observed_at_ms - since_ms) / 1000:,.0f} s."
+        return Statement(Grade.PROBABLE, text, "nobody deleted the group's offsets, which leaves the same trace")
+    return Statement(
+        Grade.NOT_OBSERVABLE,
+        f"Whether it expired (the group was not seen empty for {retention_ms / 1000:,.0f} s; the broker may be set to "
+        "less) or an operator deleted it or the group.",
+    )

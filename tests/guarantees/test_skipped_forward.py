@@ -1,0 +1,99 @@
+import pytest
+
+from guarantees.findings import Grade, Kind
+from tests.guarantees.builders import OWNER, finding, findings, seen, state, steps
+from tests.guarantees.test_watch import written
+
+SKIPPED = Kind.SKIPPED_FORWARD
+HIGH = 100_000
+
+
+def stood(last=15, *, epoch=(0, 1), committed=5, members=(OWNER,)):
+    """A commit stands with work left while the leader of the partition changes."""
+    return [
+        seen(s, high=HIGH, committed=committed, members=members, epoch=e, isr=state(epoch=e, second=s))
+        for s in steps(0, last)
+        for e in [epoch[0] if s < 5 else epoch[1]]
+    ]
+
+
+def end(second, committed=HIGH, epoch=1, **given):
+    return seen(second, high=HIGH, committed=committed, epoch=epoch, isr=state(epoch=epoch, second=second), **given)
+
+
+def test_a_commit_at_the_end_after_a_change_of_leader_skipped_what_lay_between():
+    found = finding(*stood(), end(20), kind=SKIPPED)
+
+    assert (found.severity, found.grade, found.anchor) == (4, Grade.PROBABLE, "5->100000")
+    assert (found.bounds.lower, found.bounds.estimate, found.bounds.upper) == (0, None, 99_995)
+    assert found.evidence["trigger"] == "leader_change"
+
+
+SILENT = {
+    "the leader did not change": (*stood(epoch=(0, 0)), end(20, epoch=0)),
+    "the commit had not stood": (*stood(5), end(10)),
+    "it stays below what existed": (*stood(), end(20, committed=HIGH - 1)),
+    "so few may be read between two samples": (*stood(committed=90_001), end(20)),
+    "the commit did not move": (*stood(), end(20, committed=5)),
+}
+
+
+@pytest.mark.parametrize("rounds", SILENT.values(), ids=SILENT.keys())
+def test_no_jump_is_claimed_where(rounds):
+    assert not findings(*rounds, kind=SKIPPED)
+
+
+def test_the_smallest_jump_that_counts_is_ten_thousand_offsets():
+    assert findings(*stood(committed=90_000), end(20), kind=SKIPPED)
+
+
+def empty(second, committed, **given):
+    return seen(second, high=900, committed=committed, members=(), **given)
+
+
+def test_an_operator_who_moves_an_empty_group_forward_is_named_and_counted():
+    found = finding(seen(0, high=900, committed=500), empty(5, 500), empty(10, 500), empty(15, 800), kind=SKIPPED)
+
+    assert (found.severity, found.bounds.upper, found.evidence["trigger"]) == (1, 300, "operator_reset")
+    assert found.statements[2].grade is Grade.PROBABLE
+
+
+QUIET = {
+    "members left with their last commit": (seen(0, high=900, committed=500), empty(5, 500), empty(10, 800)),
+    "the group never had members: a mirror or a consumer that assigns for itself": (empty(0, 500), empty(5, 800)),
+    "members came with the change": (
+        seen(0, high=900, committed=500),
+        empty(5, 500),
+        seen(10, high=900, committed=800),
+    ),
+    "a marker's worth": (seen(0, high=900, committed=500), *(empty(s, 500) for s in (5, 10)), empty(15, 502)),
+}
+
+
+@pytest.mark.parametrize("rounds", QUIET.values(), ids=QUIET.keys())
+def test_no_operator_is_seen_where(rounds):
+    assert not findings(*rounds, kind=SKIPPED)
+
+
+def absent(then):
+    first = (seen(0, high=900, committed=500, isr=state()), seen(5, high=900, no_commit=True, isr=state()))
+    return (*first, seen(10, high=950, committed=then, isr=state()))
+
+
+def test_a_commit_at_the_end_after_an_absence_may_have_skipped_or_read_again():
+    found = finding(*absent(900), kind=SKIPPED)
+
+    assert (found.severity, found.grade, found.bounds.upper) == (2, Grade.POSSIBLE, 400)
+    assert found.statements[2].grade is Grade.NOT_OBSERVABLE
+    assert not findings(*absent(899), kind=SKIPPED)
+
+
+@pytest.mark.parametrize(("then", "reason"), [(HIGH, "the group went on from"), (7, "the commit went back to 7")])
+def test_it_is_over_with_the_next_commit(then, reason):
+    assert finding(*stood(), end(20), end(25, then), kind=SKIPPED).closed_reason.startswith(reason)
+
+
+def test_it_is_the_same_finding_after_a_restart():
+    rounds = [*stood(), end(20), end(25), end(30)]
+
+    assert written(rounds, {4, 5, 6}).keys() == written(rounds).keys()
