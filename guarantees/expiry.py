@@ -49,7 +49,7 @@ def _counted_from(
     committed_at_ms: int | Unknown,
     empty_since_ms: int | None,
 ) -> int | Never | Unknown:
-    """An empty classic group ages as a whole, whatever it was subscribed to; any other commit by its topic."""
+    """An empty classic group ages as a whole; else a commit ages by itself, unless its topic is subscribed to."""
     if state is None or isinstance(state, Unknown):
         return committed_at_ms if state is None else state
     if state.group_type == "share":
@@ -60,6 +60,6 @@ def _counted_from(
         return EMPTIED_UNSEEN if empty_since_ms is None else empty_since_ms
     if state.group_type == "classic" and state.state != "Stable":
         return Never(f"nothing expires while the group is {state.state}")
-    if isinstance(is_subscribed, Unknown):
-        return is_subscribed
-    return SUBSCRIBED if is_subscribed else committed_at_ms
+    if state.state == "Empty" or is_subscribed is False:
+        return committed_at_ms
+    return is_subscribed if isinstance(is_subscribed, Unknown) else SUBSCRIBED

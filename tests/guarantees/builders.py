@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from guarantees.findings import Finding, Kind
+from guarantees.lag import Lag, consumer_lag
 from guarantees.memory import Memory
 from guarantees.observations import (
     CommittedOffset,
@@ -214,6 +215,11 @@ def finding(*rounds: Round, kind: Kind, thresholds: Thresholds = THRESHOLDS) -> 
     """The one finding of a kind."""
     (only,) = findings(*rounds, kind=kind, thresholds=thresholds)
     return only
+
+
+def lag_of(observed: Round) -> Lag:
+    """What the round shows of the group's lag on the partition."""
+    return consumer_lag(observed.commits[KEY], observed.partitions[PARTITION])
 
 
 def steps(first: float, last: float, every: float = 5) -> list[float]:

@@ -7,7 +7,7 @@ from tests.guarantees.builders import NOBODY, OWNER, group
 COMMITTED_MS, EMPTY_MS, RETENTION_MS = 1_000, 5_000, 60_000
 EMPTY, STABLE = group(()), group((OWNER,))
 BY_COMMIT, BY_EMPTINESS = COMMITTED_MS + RETENTION_MS, EMPTY_MS + RETENTION_MS
-UNSUBSCRIBED_UNKNOWN = Unknown("the members' subscriptions are not known")
+SUBSCRIPTION_UNKNOWN = Unknown("the members' subscriptions are not known")
 
 
 def expiry(state, *, subscribed=False, committed=COMMITTED_MS, empty_since=EMPTY_MS, pending=False):
@@ -26,12 +26,13 @@ def expiry(state, *, subscribed=False, committed=COMMITTED_MS, empty_since=EMPTY
     [
         (EMPTY, False, BY_EMPTINESS),
         (EMPTY, True, BY_EMPTINESS),
-        (EMPTY, UNSUBSCRIBED_UNKNOWN, BY_EMPTINESS),
+        (EMPTY, SUBSCRIPTION_UNKNOWN, BY_EMPTINESS),
         (STABLE, False, BY_COMMIT),
         (STABLE, True, SUBSCRIBED),
-        (STABLE, UNSUBSCRIBED_UNKNOWN, UNSUBSCRIBED_UNKNOWN),
+        (STABLE, SUBSCRIPTION_UNKNOWN, SUBSCRIPTION_UNKNOWN),
         (None, True, BY_COMMIT),
         (group((), kind="consumer"), False, BY_COMMIT),
+        (group((), kind="streams"), SUBSCRIPTION_UNKNOWN, BY_COMMIT),
         (group((OWNER,), kind="consumer"), True, SUBSCRIBED),
         (group((OWNER,), kind="consumer", state="Reconciling"), False, BY_COMMIT),
         (group((OWNER,), kind="streams", state="NotReady"), True, SUBSCRIBED),

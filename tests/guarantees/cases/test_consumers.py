@@ -5,22 +5,18 @@ from dataclasses import replace
 import pytest
 
 from guarantees.findings import Grade, Kind
-from guarantees.lag import NO_COMMIT, consumer_lag
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Verdict
 from guarantees.verdicts import judged_as
-from spark_jobs.ranges import Part, PartNow, plan
 from tests.guarantees.builders import (
-    CLUSTER,
     GROUP,
-    KEY,
     OWNER,
     PARTITION,
     TOPIC,
-    TOPIC_ID,
     at,
     finding,
     findings,
+    lag_of,
     member,
     seen,
     steps,
@@ -184,53 +180,6 @@ def test_case_C23_the_overlap_repeats_three_ids_at_the_sink():
     assert not duplicates(C23[:5] + C23[8:])
 
 
-# C60: Spark keeps its offsets in its checkpoint; a hole where retention has passed it, else a plain gap
-
-
-@pytest.mark.parametrize(
-    ("wanted", "log_start", "end", "hole"), [(7_881_614, 7_900_000, 8_000_000, 18_386), (13, 0, 16, 0)]
-)
-def test_case_C60_a_wanted_offset_below_the_log_start_is_a_hole_and_a_marker_is_none(wanted, log_start, end, hole):
-    part = Part(CLUSTER, TOPIC, TOPIC_ID, 0)
-    now = PartNow(part, 1, log_start, end, end, 0, at(0))
-    purged = plan([now], {part: wanted}, budget_bytes=10**9, bytes_per_offset={}).purged
-
-    assert [(p.first_offset, p.next_offset) for p in purged] == ([(wanted, log_start)] if hole else [])
-    assert sum(p.offsets for p in purged) == hole
-
-
-def test_case_C60_a_group_that_never_commits_has_no_lag_and_no_finding():
-    rounds = [seen(s, high=8_000_000, start=int(7_000_000 + 10_000 * s), no_commit=True) for s in steps(0, 100)]
-
-    assert consumer_lag(rounds[-1].commits[KEY], rounds[-1].partitions[PARTITION]).lag_hw == NO_COMMIT
-    assert not findings(*rounds)
-
-
-# C61: two commits in July with lag 0, evaluated a month later
-
-FIRST_S, SECOND_S, MONTH_LATER_S = 0, 39.808, 2_700_000
-
-
-def idle(high, second=MONTH_LATER_S, committed=124_857):
-    """Commits 124848 and 124857 at the end of the log, then silence of a month, then rounds over five minutes."""
-    early = seen(FIRST_S, high=124_848, committed=124_848), seen(SECOND_S, high=124_857, committed=committed)
-    return [*early, *(seen(second + s, high=high(s), committed=committed, members=()) for s in steps(0, 300))]
-
-
-def test_case_C61_a_group_that_is_caught_up_has_not_stopped_however_long_ago_it_committed():
-    assert not findings(*idle(lambda _: 124_857))
-
-
-def test_case_C61_a_last_commit_one_below_the_end_is_no_stop_either():
-    assert not findings(*idle(lambda _: 124_857, committed=124_856))
-
-
-def test_case_C61_the_same_group_has_stopped_once_the_log_grows():
-    stopped = finding(*idle(lambda s: 124_860 + int(s)), kind=Kind.GROUP_STOPPED)
-
-    assert (stopped.anchor, stopped.bounds.upper, stopped.closed_reason) == ("commit 124857", 303, None)
-
-
 # C63: one offset in two polls on a partition held all along, in a cooperative rebalance
 
 
@@ -255,52 +204,6 @@ def test_case_C63_the_same_commits_with_a_fall_are_a_rewind_without_a_rebalance(
     (rewind,) = findings(*cooperative(["Stable", "PreparingRebalance", "Stable"], commits=(880, 882, 881)))
 
     assert (rewind.kind, rewind.anchor, rewind.evidence["rebalance"]) == (REWIND, "882->881", None)
-
-
-# C64: a crash loop below the log start, then a reset by hand
-
-HOLE = 11_100_000 - 11_090_427
-
-
-def crash_loop(first=0):
-    return [
-        seen(s, high=11_200_000, start=11_100_000, committed=11_090_427, members=(OWNER,) if n % 2 == 0 else ())
-        for n, s in enumerate(steps(first, first + 30))
-    ]
-
-
-def reset(second):
-    return [seen(second + s, high=11_200_000, start=11_100_000, committed=11_100_000, members=()) for s in (0, 5)]
-
-
-def holes(*rounds):
-    return findings(*rounds, kind=Kind.EXPIRED_UNREAD)
-
-
-def test_case_C64_the_hole_between_commit_and_log_start_is_shown_while_members_come_and_go():
-    rounds = crash_loop()
-    memory, _ = watch(rounds)
-    lag = consumer_lag(rounds[0].commits[KEY], rounds[0].partitions[PARTITION])
-
-    assert (lag.purged, lag.lag_hw) == (HOLE, 100_000)
-    assert [len(r.groups[GROUP].members) for r in rounds] == [1, 0, 1, 0, 1, 0, 1]
-    assert memory.groups[GROUP].rebalance.cause == "1 member joined"
-
-
-def test_case_C64_a_hole_that_was_there_at_first_sight_is_not_called_a_new_loss():
-    assert not holes(*crash_loop())
-
-
-def test_case_C64_a_hole_that_was_seen_to_open_is_a_finding_until_the_operators_reset():
-    before = seen(0, high=11_100_000, start=11_000_000, committed=11_090_427)
-    (open_hole,) = holes(before, *crash_loop(5))
-    (closed_hole,) = holes(before, *crash_loop(5), *reset(40))
-
-    assert (open_hole.severity, open_hole.bounds.lower, open_hole.bounds.upper) == (4, 0, HOLE)
-    assert open_hole.closed_reason is None
-    assert closed_hole.closed_reason == "the group moved on to 11,100,000; the hole stays unread"
-    assert closed_hole.bounds == open_hole.bounds
-    assert not findings(before, *crash_loop(5), *reset(40), kind=REWIND)
 
 
 # C74: two members with a topic each; every join rebalances both, B's owner keeps its partition
@@ -328,7 +231,7 @@ def test_case_C74_a_join_that_leaves_the_partition_with_its_owner_moves_nothing_
 
 def test_case_C74_commits_that_creep_on_with_their_owner_are_no_finding():
     rounds = joins()
-    lags = [consumer_lag(r.commits[KEY], r.partitions[PARTITION]).lag_hw for r in rounds]
+    lags = [lag_of(r).lag_hw for r in rounds]
 
     assert not findings(*rounds)
     assert lags == [10] * 3 + [9] * 3 + [8] * 3

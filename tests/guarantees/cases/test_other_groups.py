@@ -3,25 +3,20 @@
 from collectors import groups
 from collectors.committed_offsets import TYPES_WITH_COMMITS
 from guarantees.findings import Grade, Kind
-from guarantees.lag import Lag, consumer_lag
+from guarantees.lag import Lag
 from guarantees.unknown import Unknown
 from guarantees.view import member_count
 from kafka_reader import consumer_groups
 from kafka_reader.connection import Answer
 from kafka_reader.groups import parse_groups
-from tests.guarantees.builders import GROUP, KEY, PARTITION, finding, findings, seen, watch
+from tests.guarantees.builders import GROUP, finding, findings, lag_of, seen, watch
+from tests.guarantees.test_lag import AHEAD
 from tests.kafka_reader.answers import answer, described_group, listed_groups
-
-AHEAD = Unknown("committed beyond the end of the log")
 
 
 def copied(committed, high, **given):
     """Offsets that a mirror has written for an empty group, over two rounds."""
     return [seen(s, high=high, committed=committed, members=(), **given) for s in (0, 5)]
-
-
-def lag_of(observed):
-    return consumer_lag(observed.commits[KEY], observed.partitions[PARTITION])
 
 
 # C31: source {S:100, H:100, C:100}; target {S:0, H:0, C:100, Empty}
