@@ -64,7 +64,7 @@ def _is_of(finding: Finding, check: EpochCheck | None) -> bool:
 
 def _tail(view: View, partition: TopicPartition) -> Tail | None:
     first, former = view.now.epochs.begun.get(partition), view.now.epochs.former.get(partition)
-    if first is None or not former or former[-1].log_end_offset is None or former[-1].topic_id != first.topic_id:
+    if first is None or not former or former[-1].log_end_offset is None:
         return None
     sight, check = former[-1], view.epoch_checks.get(partition)
     is_cut = known(first.high_watermark) < sight.last_high_watermark or (check is not None and check.cut is not None)

@@ -78,6 +78,15 @@ def test_a_round_comes_back_from_the_store_as_it_was_observed(start, tmp_path):
     assert observed[0].topic_settings
 
 
+def test_an_election_over_a_restart_is_asked_about_and_its_first_answer_is_confirmed(start):
+    cluster = FakeCluster(epoch_ends={(0, 0): (0, 100)})
+    start(cluster).next_round()
+    cluster.epochs = {0: 1}
+    asked = [list(start(cluster).next_round().round.epoch_ends) for _ in range(3)]
+
+    assert asked == [[("orders", 0)], [("orders", 0)], []]
+
+
 def test_ticks_continue_after_a_restart(start, tmp_path):
     for expected in (0, 1):
         assert start(FakeCluster()).next_round().round.tick == expected

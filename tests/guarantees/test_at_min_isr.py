@@ -2,7 +2,6 @@ import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.isr import is_at, is_single_copy
-from guarantees.memory import Memory
 from tests.guarantees.builders import finding, findings, seen, state, steps
 
 AT = Kind.AT_MIN_ISR
@@ -77,4 +76,3 @@ def test_old_metadata_neither_opens_nor_closes_it():
     rounds = (at_second(0, [1], 1, epoch=3), at_second(5, [1], 1, epoch=3))
 
     assert finding(*rounds, at_second(10, [1, 2], 1, epoch=2), kind=AT).closed_reason is None
-    assert Memory.empty().at_min_isr == {}

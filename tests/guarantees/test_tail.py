@@ -97,5 +97,11 @@ def test_where_visible_offsets_are_gone_too_the_cut_is_the_finding():
 
 
 def test_it_closes_after_a_minute_without_an_answer():
-    assert finding(old(), new(5), new(64), kind=TAIL).closed_reason is None
-    assert "not answered" in finding(old(), new(5), new(66), kind=TAIL).closed_reason
+    assert finding(old(), new(5), new(64.96), kind=TAIL).closed_reason is None
+    assert "not answered" in finding(old(), new(5), new(64.97), kind=TAIL).closed_reason
+
+
+def test_a_log_that_stays_shorter_does_not_open_it_again():
+    answered = [new(s, ends=told(3, 1180, s)) for s in (5, 10)]
+
+    assert "end of the old epoch is known" in finding(old(), *answered, new(15), kind=TAIL).closed_reason

@@ -102,6 +102,10 @@ def partitioned(second, count, *, high=100, committed=None, topic_id="topic-id-1
     )
 
 
+def without_the_first(whole):
+    return replace(whole, states={p: one for p, one in whole.states.items() if p.partition})
+
+
 def test_more_partitions_than_before_may_break_the_order_of_keys():
     found = finding(partitioned(0, 3), partitioned(5, 6), kind=ADDED)
 
@@ -117,8 +121,9 @@ def test_more_partitions_than_before_may_break_the_order_of_keys():
         (partitioned(0, 3, topic_id="topic-id-0"), partitioned(5, 6)),
         (seen(0), partitioned(5, 6)),
         (partitioned(0, 6), partitioned(5, 3), partitioned(10, 6)),
+        (partitioned(0, 3), without_the_first(partitioned(5, 6))),
     ],
-    ids=["first sight", "created anew", "no states before", "left out for a round"],
+    ids=["first sight", "created anew", "no states before", "left out for a round", "not named whole"],
 )
 def test_what_adds_no_partitions(rounds):
     assert not findings(*rounds, kind=ADDED)
