@@ -117,11 +117,24 @@ class Cluster:
                 self.consume(one, 10**6)
             self.members.pop(0)
 
+    def leave_all(self, log: Log, amount: int) -> None:
+        """In order, and the group stays empty until somebody joins."""
+        for one in self.logs:
+            self.consume(one, 10**6)
+        self.members.clear()
+        self.rebalancing = False
+
     def rebalance(self, log: Log, amount: int) -> None:
-        self.rebalancing = True
+        self.rebalancing = bool(self.members)
 
     def settle(self, log: Log, amount: int) -> None:
         self.rebalancing = False
+
+    def calm(self) -> None:
+        """A member is there and reads, whatever happened before."""
+        self.rebalancing = False
+        if not self.members:
+            self.join(self.logs[0], 0)
 
     def fail_over(self, log: Log, amount: int) -> None:
         self.coordinator = 1 + self.coordinator % 3
@@ -142,7 +155,7 @@ class Cluster:
             if self.now - log.transaction_since > LONGEST_TRANSACTION_S:
                 self.end(log)
             if self.now - log.committed_at > LONGEST_SILENCE_S:
-                self.rebalancing = False
+                self.calm()
                 self.consume(log, 10**6)
 
     def look(self, phases: Sequence[Sequence[Action]]) -> Round:
@@ -212,7 +225,7 @@ class Cluster:
 
 NAMES = (
     *("produce", "consume", "produce", "consume", "begin", "end", "elect", "lag_behind", "catch_up", "expire"),
-    *("join", "leave", "rebalance", "settle", "fail_over", "fail", "wait_for_marker", "pause"),
+    *("join", "leave", "leave_all", "join", "rebalance", "settle", "fail_over", "fail", "wait_for_marker", "pause"),
 )
 ACTIONS = st.tuples(st.sampled_from(NAMES), st.integers(0, 1), st.integers(1, 9))
 PHASES = st.tuples(*[st.lists(ACTIONS, max_size=3)] * 4)
