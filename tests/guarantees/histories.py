@@ -164,10 +164,16 @@ class Cluster:
             self.members.pop(0)
 
     def rebalance(self, log: Log, amount: int) -> None:
-        self.rebalancing = True
+        self.rebalancing = bool(self.members)
 
     def settle(self, log: Log, amount: int) -> None:
         self.rebalancing = False
+
+    def calm(self) -> None:
+        """A member is there and reads, whatever happened before."""
+        self.rebalancing = False
+        if not self.members:
+            self.join(self.logs[0], 0)
 
     def fail_over(self, log: Log, amount: int) -> None:
         self.coordinator = 1 + self.coordinator % 3
@@ -190,7 +196,7 @@ class Cluster:
             if self.now - log.low_since > LONGEST_RESTART_S:
                 log.in_sync = (1, 2, 3)
             if self.now - log.committed_at > LONGEST_SILENCE_S:
-                self.rebalancing = False
+                self.calm()
                 self.consume(log, 10**6)
 
     def look(self, phases: Sequence[Sequence[Action]]) -> Round:

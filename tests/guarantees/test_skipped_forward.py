@@ -31,6 +31,7 @@ def test_a_commit_at_the_end_after_a_change_of_leader_skipped_what_lay_between()
 
 SILENT = {
     "the leader did not change": (*stood(epoch=(0, 0)), end(20, epoch=0)),
+    "the leader changed before it stood": (end(-10, 3, epoch=0), end(-5, 4), *stood(epoch=(1, 1)), end(20)),
     "the commit had not stood": (*stood(5), end(10)),
     "it stays below what existed": (*stood(), end(20, committed=HIGH - 1)),
     "so few may be read between two samples": (*stood(committed=90_001), end(20)),

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, parti
     cluster = Cluster()
     rounds = watched(cluster, history)
     log = cluster.logs[partition]
-    cluster.settle(log, 0)
+    cluster.calm()
     cluster.produce(log, 10)
     cluster.end(log)
     cluster.consume(log, 10**6)
@@ -109,6 +110,64 @@ def test_an_unclean_election_is_found_and_what_it_cost(history, cut, partition):
     assert [one.bounds.lower for one in found.values() if one.kind is Kind.LOG_TRUNCATED] == [cut] * (cut > 0)
 
 
+def keep_pending(cluster, log):
+    rounds = []
+    for _ in range(20):
+        cluster.pending = True
+        rounds += watched(cluster, [QUIET])
+    return rounds
+
+
+def commit_past_stable_offset(cluster, log):
+    cluster.begin(log, 9)
+    log.committed = log.high_watermark
+    return watched(cluster, [QUIET])
+
+
+def lose_commit(cluster, log):
+    log.committed = None
+    return watched(cluster, [QUIET])
+
+
+def reset_forward(cluster, log):
+    cluster.members.clear()
+    for one in cluster.logs:
+        one.committed_at = cluster.now  # nobody comes back for a while
+    cluster.produce(log, 9)
+    rounds = watched(cluster, [QUIET, QUIET])
+    log.committed += 9
+    return [*rounds, *watched(cluster, [QUIET])]
+
+
+FAULTS = {
+    Kind.COMMIT_PENDING: keep_pending,
+    Kind.READ_PAST_STABLE_OFFSET: commit_past_stable_offset,
+    Kind.COMMIT_EXPIRED: lose_commit,
+    Kind.SKIPPED_FORWARD: reset_forward,
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(HISTORIES, st.integers(0, 1))
+def test_a_fault_of_a_commit_is_found_in_any_history_where_it_can_be_seen(kind, history, partition):
+    cluster = Cluster()
+    rounds = watched(cluster, history)
+    log = cluster.logs[partition]
+    cluster.calm()
+    cluster.produce(log, 10)
+    cluster.end(log)
+    cluster.consume(log, 10**6)
+    log.ends_with_marker = False
+    log.committed = log.high_watermark
+    rounds += watched(cluster, [QUIET, QUIET, QUIET])
+    _, before = watch(rounds)
+    _, found = watch([*rounds, *FAULTS[kind](cluster, log)])
+
+    assert not [one for one in before.values() if one.kind is kind]
+    assert partition in [one.place.partition for one in found.values() if one.kind is kind]
+
+
 def written(rounds, restarts=frozenset()):
     """What is in the store after the rounds, with a restart before each of the given ones."""
     memory, histories = Memory.empty(), {}
@@ -135,7 +194,7 @@ def as_written(histories):
 def test_restarts_change_nothing_that_is_written(history, back, data):
     cluster = Cluster()
     rounds = watched(cluster, history)
-    cluster.settle(cluster.logs[0], 0)
+    cluster.calm()
     cluster.produce(cluster.logs[0], 20)
     cluster.end(cluster.logs[0])
     cluster.consume(cluster.logs[0], 10**6)
