@@ -78,8 +78,11 @@ def _operator(view: View, moved: CommitMove) -> Trigger | None:
     if last.observed_at_ms > moved.before.observed_at_ms:
         return None
     text = "An operator set the offset: the group had no members on both sides of the change."
-    cause = Statement(Grade.PROBABLE, text, "no consumer that assigns its partitions itself commits for it")
-    return Trigger("operator_reset", 1, cause)
+    assumption = (
+        "no member came, read and left between the two samples, and no consumer that assigns its partitions itself "
+        "commits for the group"
+    )
+    return Trigger("operator_reset", 1, Statement(Grade.PROBABLE, text, assumption))
 
 
 def _out_of_range(view: View, moved: CommitMove) -> Trigger | None:

@@ -163,6 +163,14 @@ class Cluster:
                 self.consume(one, 10**6)
             self.members.pop(0)
 
+    def leave_all(self, log: Log, amount: int) -> None:
+        """In order, and the group stays empty until somebody joins."""
+        if self.members:
+            for one in self.logs:
+                self.consume(one, 10**6)
+            self.members.clear()
+            self.rebalancing = False
+
     def rebalance(self, log: Log, amount: int) -> None:
         self.rebalancing = bool(self.members)
 
@@ -295,7 +303,7 @@ class Cluster:
 
 NAMES = (
     *("produce", "consume", "produce", "consume", "begin", "end", "elect", "lag_behind", "catch_up", "expire"),
-    *("join", "leave", "rebalance", "settle", "fail_over", "fail", "wait_for_marker", "pause"),
+    *("join", "leave", "leave_all", "join", "rebalance", "settle", "fail_over", "fail", "wait_for_marker", "pause"),
 )
 ACTIONS = st.tuples(st.sampled_from(NAMES), st.integers(0, 1), st.integers(1, 9))
 PHASES = st.tuples(*[st.lists(ACTIONS, max_size=3)] * 4)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from guarantees.findings import Kind
+from guarantees.findings import Grade, Kind
 from guarantees.lifecycle import changes, fold
 from guarantees.memory import Memory
 from guarantees.observations import Signal
@@ -20,11 +20,17 @@ WINDOW_MS = 900_000
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(HISTORIES)
-def test_a_healthy_history_gives_no_finding_but_possible_redelivery_by_members_that_left(history):
+def test_a_healthy_history_gives_no_finding_but_possibilities_by_members_that_left(history):
     _, found = watch(watched(Cluster(), history))
 
-    assert [one for one in found.values() if one.kind is not Kind.POSSIBLE_REDELIVERY] == []
+    assert [one for one in found.values() if not came_and_went(one)] == []
     assert not found or "leave" in str(history)
+
+
+def came_and_went(found):
+    """A member that left may have read what it did not commit; one that came, read and left unseen looks like a reset."""
+    is_possible_skip = found.kind is Kind.SKIPPED_FORWARD and found.severity == 1
+    return found.grade is Grade.POSSIBLE and (found.kind is Kind.POSSIBLE_REDELIVERY or is_possible_skip)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
