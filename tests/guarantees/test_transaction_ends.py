@@ -108,6 +108,13 @@ def test_aborted_from_outside_at_its_timeout_is_timed_out_and_sooner_is_fenced(e
     assert kinds(found) == [kind]
 
 
+def test_a_coordinator_that_prepares_the_end_under_a_raised_epoch_is_not_asked_when_it_began():
+    ending = replace(described(epoch=1, partitions=()), state="PrepareAbort")
+    batches = (data(0), marker(1, ABORT, pid=7, epoch=1, second=61))
+
+    assert kinds(shown(*batches, transactions=[described(), ending])) == [Kind.TRANSACTION_TIMED_OUT]
+
+
 def test_a_timeout_says_what_is_withheld_and_for_how_long_it_was_open():
     (finding,) = shown(
         data(0, count=5), marker(5, ABORT, pid=7, epoch=1, second=61), transactions=[described()], second=65
