@@ -12,6 +12,7 @@ from guarantees.view import topic_partition
 # Of each producer so many ends, and of all so many producers: whoever ended a transaction longest ago is forgotten.
 KEPT_ENDS = 100
 KEPT_PRODUCERS = 10_000
+ONGOING = "Ongoing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +52,13 @@ class Transactions:
 
 
 def described(before: Transactions, now: Iterable[Transaction]) -> Transactions:
-    """The newest description of each producer; as many as there are producers to remember."""
+    """The newest description of each producer while its transaction was under way.
+
+    Once its end is prepared the coordinator may have raised the epoch, and forgets partition after partition.
+    """
     newest = dict(before.newest)
     for transaction in now:
-        if transaction.started_at_ms is not None:
+        if transaction.state == ONGOING and transaction.started_at_ms is not None:
             newest.pop(transaction.producer_id, None)
             newest[transaction.producer_id] = transaction
     return Transactions(dict(list(newest.items())[-KEPT_PRODUCERS:]))

@@ -29,7 +29,7 @@ def found(view: EndsView) -> Iterator[Finding]:
     """A COMMIT and an ABORT that ended data of one and the same transaction on two partitions."""
     for end in view.new:
         for other in view.producer.ends:
-            if {end.marker, other.marker} == set(Marker) and end.place != other.place and end.data and other.data:
+            if {end.marker, other.marker} == set(Marker) and end.place != other.place:
                 aborted, committed = (end, other) if end.marker is Marker.ABORT else (other, end)
                 if _is_raised(aborted) and _is_raised(committed) and aborted.marker_epoch == committed.marker_epoch:
                     yield _torn(view, aborted, committed, None)

@@ -6,6 +6,7 @@ import pytest
 
 from collectors.batch_headers import ANSWER_BYTES
 from collectors.header_positions import FIRST_SIGHT, LOG_CUT, MADE_ANEW, NEW_PARTITION
+from collectors.header_rows import ReadRange, batch_rows, range_row, scans
 from collectors.runner import ClusterRounds
 from guarantees.batches import Marker
 from guarantees.findings import Kind
@@ -16,6 +17,9 @@ from store.log import SegmentLog
 from store.reading import read
 from store.rows import python_rows
 from tests.collectors.fake_cluster import FakeCluster
+from tests.guarantees.logs import batch as log_batch
+from tests.guarantees.logs import marker as log_marker
+from tests.guarantees.logs import scan
 from tests.kafka_reader.built_batches import COMMIT_KEY, Sent, batch, marker
 
 START = 100  # where partition 0 stands when it is first seen
@@ -247,3 +251,16 @@ def test_a_batch_read_from_bytes_keeps_what_a_resend_shares():
     assert (one.crc, one.body_hash, one.size_bytes) == (again.crc, again.body_hash, again.size_bytes)
     assert (one.producer_id, one.producer_epoch, one.base_sequence) == (None, None, None)
     assert parse_batches(batch([Sent(), Sent()], base_offset=3), 4) == ()
+
+
+def test_ranges_come_back_from_their_rows_each_with_its_own_batches():
+    first, cut_and_again = (
+        ReadRange(scan(*batches, known={7}, second=second), break_reason=reason)
+        for second, reason, batches in (
+            (1, None, (log_batch(0, 3, pid=7, seq=0), log_marker(3, Marker.ABORT, pid=7))),
+            (2, LOG_CUT, (log_batch(0, 2, pid=7, seq=0, leader=1),)),
+        )
+    )
+    rows = [row for one in (first, cut_and_again) for row in batch_rows(one.scan)]
+
+    assert scans([range_row(first), range_row(cut_and_again)], rows) == [first.scan, cut_and_again.scan]

@@ -65,6 +65,16 @@ def test_without_a_commit_marker_the_next_epoch_tells_a_fencing():
         pytest.param((data(0), marker(1, ABORT, pid=7, epoch=1)), id="nothing tells yet"),
         pytest.param((data(0), marker(1, ABORT, pid=7, epoch=1), data(2, epoch=1)), id="it goes on under that epoch"),
         pytest.param(
+            (
+                data(0),
+                marker(1, ABORT, pid=7, epoch=1),
+                data(2, epoch=1),
+                marker(3, ABORT, pid=7, epoch=2),
+                data(4, epoch=2),
+            ),
+            id="it aborts every time and goes on under that epoch",
+        ),
+        pytest.param(
             (data(0), marker(1, COMMIT, pid=7, epoch=1), data(2, epoch=1), marker(3, ABORT, pid=7, epoch=2)),
             id="it raises its epoch at every end",
         ),
@@ -106,6 +116,13 @@ def test_aborted_from_outside_at_its_timeout_is_timed_out_and_sooner_is_fenced(e
     found = shown(*batches, transactions=[described()])
 
     assert kinds(found) == [kind]
+
+
+def test_a_coordinator_that_prepares_the_end_under_a_raised_epoch_is_not_asked_when_it_began():
+    ending = replace(described(epoch=1, partitions=()), state="PrepareAbort")
+    batches = (data(0), marker(1, ABORT, pid=7, epoch=1, second=61))
+
+    assert kinds(shown(*batches, transactions=[described(), ending])) == [Kind.TRANSACTION_TIMED_OUT]
 
 
 def test_a_timeout_says_what_is_withheld_and_for_how_long_it_was_open():
@@ -165,6 +182,14 @@ def test_committed_here_and_aborted_there_under_one_raised_epoch_is_a_torn_trans
 )
 def test_markers_of_two_transactions_may_differ(here, there):
     found = shown(data(0, count=3), here, others=(data(10), there))
+
+    assert Kind.TORN_TRANSACTION not in kinds(found)
+
+
+def test_under_raised_epochs_another_epoch_is_another_transaction():
+    found = shown(
+        data(0, epoch=1), marker(1, ABORT, pid=7, epoch=2), others=(data(10), marker(11, COMMIT, pid=7, epoch=1))
+    )
 
     assert Kind.TORN_TRANSACTION not in kinds(found)
 
