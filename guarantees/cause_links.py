@@ -120,6 +120,36 @@ def handed_on_from_the_source(_: Finding, in_source: Finding) -> Statement:
     return Statement(Grade.PROBABLE, text, "the pipeline hands the ids of its source on")
 
 
+def reset_past_the_hole(skipped: Finding, expired: Finding) -> Statement | None:
+    """The commit that jumped is the one that retention had overtaken."""
+    before = whole_number(skipped, "committed_offset_before")
+    if before is None or before != whole_number(expired, "newest_committed_offset"):
+        return None
+    text = f"The commit {before:,} lay below the log start: a fetch there is out of range and the client resets."
+    return Statement(Grade.PROBABLE, text, "its own reset, and not an operator, moved the commit")
+
+
+def began_anew_after_expiry(moved: Finding, gone: Finding) -> Statement | None:
+    """The commit that moved is the one that was gone in between."""
+    before = whole_number(moved, "committed_offset_before")
+    if before is None or gone.evidence.get("absent_since_ms") is None:
+        return None
+    if before != whole_number(gone, "committed_offset"):
+        return None
+    text = f"The commit {before:,} was gone: the group began where auto.offset.reset sends it."
+    return Statement(Grade.PROBABLE, text, "nobody set the offset while the group had none")
+
+
+def ids_passed_over(lost: Finding, skipped: Finding) -> Statement | None:
+    """Lost ids lie among the offsets that a commit jumped over."""
+    first, end = whole_number(skipped, "committed_offset_before"), whole_number(skipped, "committed_offset")
+    within = [] if first is None or end is None else [o for o, _ in _lost(lost) if first <= o < end]
+    if not within:
+        return None
+    of_all = f"{len(within):,} of the {len(list(_lost(lost))):,} lost ids shown"
+    return Statement(Grade.PROVEN, f"{of_all} lie between {first:,} and {end:,}, which a commit jumped over.")
+
+
 LINKS = LinkTable(
     at_place=(
         Link(Kind.LOG_TRUNCATED, Kind.UNCLEAN_ELECTION, began_with_this_leader),
@@ -137,6 +167,12 @@ LINKS = LinkTable(
         Link(Kind.COMMITTED_AHEAD, Kind.LOG_TRUNCATED, left_beyond_the_end_by_a_cut),
         Link(Kind.REWIND, Kind.LOG_TRUNCATED, set_back_after_a_cut),
         Link(Kind.REWIND, Kind.COMMITTED_AHEAD, came_back_from_beyond_the_end),
+        Link(Kind.SKIPPED_FORWARD, Kind.EXPIRED_UNREAD, reset_past_the_hole),
+        Link(Kind.SKIPPED_FORWARD, Kind.COMMITTED_AHEAD, came_back_from_beyond_the_end),
+        Link(Kind.SKIPPED_FORWARD, Kind.COMMIT_EXPIRED, began_anew_after_expiry),
+        Link(Kind.REWIND, Kind.COMMIT_EXPIRED, began_anew_after_expiry),
+        Link(Kind.LOST_WRITE, Kind.SKIPPED_FORWARD, ids_passed_over),
+        Link(Kind.EXPIRED_UNREAD, Kind.STALE_SUBSCRIPTION, stood_until_it_expired),
         Link(Kind.EXPIRED_UNREAD, Kind.GROUP_STOPPED, stood_until_it_expired),
         Link(Kind.EXPIRED_UNREAD, Kind.GROUP_STALLED, stood_until_it_expired),
         Link(Kind.EXPIRED_UNREAD, Kind.STABLE_OFFSET_FROZEN, waited_until_it_expired),

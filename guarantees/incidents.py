@@ -75,17 +75,26 @@ def incidents(
 
 
 def _incident(pipeline: Pipeline, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
-    ids = {finding.finding_id for finding in together}
-
-    def order(finding: Finding) -> tuple[bool, int, str]:
-        """The first cause is explained by none of the others; samples of one round may come in any order."""
-        is_effect = any(cause.finding_id in ids for cause in explained.get(finding.finding_id, ()))
-        return is_effect, finding.happened_at_ms, finding.finding_id
-
-    first = min(together, key=order)
-    rest = sorted((one for one in together if one is not first), key=lambda one: (one.happened_at_ms, one.finding_id))
-    told = (first, *rest)
+    told = _in_order(together, explained)
     return Incident(pipeline.name, told, tuple(_sentence(one, explained) for one in told))
+
+
+def _in_order(together: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> tuple[Finding, ...]:
+    """By time, but a cause before its effects: samples of one round may come in any order."""
+    waiting = {one.finding_id: one for one in sorted(together, key=lambda one: (one.happened_at_ms, one.finding_id))}
+    told: list[Finding] = []
+    while waiting:
+        ready = (one for one in waiting.values() if not _causes_within(one, explained, waiting))
+        # Causes that explain each other in a circle are told by time.
+        first = next(ready, next(iter(waiting.values())))
+        told.append(waiting.pop(first.finding_id))
+    return tuple(told)
+
+
+def _causes_within(
+    finding: Finding, explained: Mapping[str, Sequence[Cause]], others: Mapping[str, Finding]
+) -> list[Cause]:
+    return [c for c in explained.get(finding.finding_id, ()) if c.finding_id in others]
 
 
 def _sentence(finding: Finding, explained: Mapping[str, Sequence[Cause]]) -> str:

@@ -60,6 +60,8 @@ RECOVERED = fact(Kind.PRODUCER_RECOVERED, 15, leader_epoch=4, bumps=[{"producer_
 MISSING = fact(Kind.MISSING_SEQUENCES, 15, leader_epoch=4)
 RESENT = fact(Kind.RESENT_BATCH, 20, producer_id=7, offset=150)
 COPIES = fact(Kind.DUPLICATE_WRITE, 30, producer_id=7, producer_epoch=2, first_offset=100, last_offset=150)
+SKIPPED = fact(Kind.SKIPPED_FORWARD, 20, committed_offset_before=100, committed_offset=200)
+GONE = fact(Kind.COMMIT_EXPIRED, 10, committed_offset=100, absent_since_ms=T + 10_000)
 TIMED_OUT = fact(Kind.TRANSACTION_TIMED_OUT, 65, producer_id=7, first_offset=102)
 
 
@@ -100,6 +102,18 @@ def proof(finding, **evidence):
         ("handed on from the source", Grade.PROBABLE, IN_SINK, IN_SOURCE,
          [(IN_SINK, fact(Kind.DUPLICATE_WRITE, 61)), (fact(Kind.DUPLICATE_WRITE, 331, topic="invoices"), IN_SOURCE)]),
         ("handed on from the source", Grade.PROBABLE, fact(Kind.DUPLICATE_WRITE, 330, topic="invoices"), IN_SOURCE, []),
+        ("reset past the hole", Grade.PROBABLE, SKIPPED, proof(EXPIRED, newest_committed_offset=100),
+         [(SKIPPED, proof(EXPIRED, newest_committed_offset=101)), (SKIPPED, EXPIRED)]),
+        ("came back from beyond the end", Grade.PROBABLE, SKIPPED, proof(AHEAD, committed_offset=100),
+         [(SKIPPED, AHEAD)]),
+        ("began anew after expiry", Grade.PROBABLE, SKIPPED, GONE,
+         [(SKIPPED, proof(GONE, absent_since_ms=None)), (SKIPPED, proof(GONE, committed_offset=99))]),
+        ("began anew after expiry", Grade.PROBABLE, REWIND, proof(GONE, committed_offset=1400), [(REWIND, GONE)]),
+        ("ids passed over", Grade.PROVEN, fact(Kind.LOST_WRITE, 30, lost=[{"offset": 100, "observed_at_ms": T}]),
+         SKIPPED, [(fact(Kind.LOST_WRITE, 30, lost=[{"offset": 200, "observed_at_ms": T}]), SKIPPED),
+          (fact(Kind.LOST_WRITE, 30, lost=[{"offset": 99, "observed_at_ms": T}]), SKIPPED)]),
+        ("stood until it expired", Grade.PROVEN, EXPIRED, fact(Kind.STALE_SUBSCRIPTION, 5, committed_offset=100),
+         [(EXPIRED, fact(Kind.STALE_SUBSCRIPTION, 5, committed_offset=99))]),
         ("began with this leader", Grade.PROVEN, proof(CUT, leader_epoch=4), UNCLEAN,
          [(proof(CUT, leader_epoch=5), UNCLEAN), (CUT, UNCLEAN)]),
         ("began with this leader", Grade.PROVEN, fact(Kind.TAIL_TRUNCATED, 10, leader_epoch=4), UNCLEAN,
@@ -215,7 +229,12 @@ NEVER_EXPLAINED = {
     # Which broker failed, and why, is in no evidence.
     Kind.BELOW_MIN_ISR,
     Kind.AT_MIN_ISR,
-    # What a person or an application did.
+    # What a person or an application did, or did not do.
+    Kind.COMMIT_EXPIRED,
+    Kind.COMMIT_PENDING,
+    Kind.READ_PAST_STABLE_OFFSET,
+    Kind.NEW_PARTITION_SKIPPED,
+    Kind.STALE_SUBSCRIPTION,
     Kind.MIN_ISR_ABOVE_REPLICAS,
     Kind.TOPIC_RECREATED,
     Kind.PARTITIONS_ADDED,
