@@ -145,6 +145,7 @@ def group_state(each: Interval, members: Iterable[Member], ended_at_ms: int) -> 
         group_epoch=value["group_epoch"],
         assignment_epoch=value["assignment_epoch"],
         observed_at_ms=_seen_at(each, ended_at_ms),
+        unchanged_since_ms=each.started_at_ms,
     )
 
 

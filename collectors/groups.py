@@ -1,10 +1,11 @@
 """States and members of groups, kept as intervals, each type asked in its own words."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from collectors.group_list import GroupList
-from collectors.intervals import Interval, Key, Seen
+from collectors.intervals import Interval, Key, Running, Seen
 from collectors.rows import partitions_json
 from guarantees.observations import GroupState, Member
 from guarantees.unknown import Unknown
@@ -53,6 +54,24 @@ def _described(
 
 def known(states: Mapping[str, GroupState | Unknown]) -> dict[str, GroupState]:
     return {group_id: state for group_id, state in states.items() if isinstance(state, GroupState)}
+
+
+def with_since(
+    states: Mapping[str, GroupState | Unknown], running: Running, gap_ms: int
+) -> dict[str, GroupState | Unknown]:
+    """With the time from which on each group was seen as it is, from the interval that still runs."""
+    seen = states_seen(states)
+    return {
+        group_id: replace(state, unchanged_since_ms=_since(running.get((group_id,)), seen[(group_id,)], gap_ms))
+        if isinstance(state, GroupState)
+        else state
+        for group_id, state in states.items()
+    }
+
+
+def _since(before: Interval | None, sight: Seen, gap_ms: int) -> int:
+    goes_on = before is not None and before.value == sight.value and sight.at_ms - before.last_seen_at_ms <= gap_ms
+    return before.started_at_ms if before is not None and goes_on else sight.at_ms
 
 
 def states_seen(states: Mapping[str, GroupState | Unknown]) -> dict[Key, Seen]:

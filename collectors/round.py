@@ -77,7 +77,9 @@ def collect_round(
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
     answers = ask_everything(Steps(watched, signals, topology, remembered))
-    observed = as_round(answers, topology, remembered, tick, signals.coverage)
+    running = remembered.intervals.get(groups.STATE_TABLE, {})
+    states = groups.with_since(answers.group_states, running, watched.gap_ms)
+    observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
     facts = Facts(topology, observed, answers.groups, answers.transactions)
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
     return Collected(
@@ -88,7 +90,12 @@ def collect_round(
 
 
 def as_round(
-    answers: Answers, topology: Topology, remembered: Remembered, tick: int, coverage: tuple[Coverage, ...]
+    answers: Answers,
+    group_states: Mapping[str, GroupState | Unknown],
+    topology: Topology,
+    remembered: Remembered,
+    tick: int,
+    coverage: tuple[Coverage, ...],
 ) -> Round:
     """The answers as the rules know them."""
     return Round(
@@ -100,7 +107,7 @@ def as_round(
         replicas=replica_offsets.observations(topology, answers.replicas),
         commits=committed_offsets.observations(answers.commits, remembered.reads, answers.watched, topology),
         states=answers.states,
-        groups=answers.group_states,
+        groups=group_states,
         transactions=open_transactions.observations(answers.transactions),
         producers=answers.producers,
         epoch_ends=epoch_ends.observations(topology, answers.epoch_ends),

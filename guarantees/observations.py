@@ -101,7 +101,11 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A group in Kafka's own words. Generations are not in any answer; epochs exist in the consumer protocol only."""
+    """A group in Kafka's own words. Generations are not in any answer; epochs exist in the consumer protocol only.
+
+    `unchanged_since_ms`: the first sample from which on state, coordinator, number of members and epochs were seen as
+    they are; None where nobody remembers.
+    """
 
     group_type: str
     state: str
@@ -110,6 +114,7 @@ class GroupState:
     group_epoch: int | None
     assignment_epoch: int | None
     observed_at_ms: int
+    unchanged_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,14 @@ def _empty_since(known: GroupSight | None, state: GroupState) -> int | None:
     """A group that looks dead may have been asked in another protocol's words: it says nothing."""
     if state.state != "Empty":
         return None
-    return state.observed_at_ms if known is None or known.empty_since_ms is None else known.empty_since_ms
+    if known is not None:
+        return state.observed_at_ms if known.empty_since_ms is None else known.empty_since_ms
+    return state.observed_at_ms if state.unchanged_since_ms is None else state.unchanged_since_ms
+
+
+def gone_groups(before: Memory, observed: Round) -> frozenset[str]:
+    """Groups seen before that no coordinator lists; a coordinator that does not answer leaves its groups Unknown."""
+    return frozenset(before.groups.keys() - observed.groups.keys()) if observed.groups else before.gone_groups
 
 
 def in_use(sights: Mapping[str, GroupSight], found: Triage) -> dict[str, GroupSight]:

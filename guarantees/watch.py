@@ -1,14 +1,14 @@
 """Watching a cluster round by round: one pure step from what earlier rounds left to what this one adds and finds."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from guarantees import epochs
 from guarantees.elections import elections
 from guarantees.findings import Finding, Kind
 from guarantees.memory import Memory
-from guarantees.observations import Round, Signal
-from guarantees.places import TopicPartition
+from guarantees.observations import CommittedOffset, Round, Signal
+from guarantees.places import GroupPartition, TopicPartition
 from guarantees.rules import (
     at_min_isr,
     commit_epochs,
@@ -34,7 +34,7 @@ from guarantees.rules import (
 )
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
-from guarantees.trust import distrusted_groups, group_sights, in_use, newest_states, trusted_offsets
+from guarantees.trust import distrusted_groups, gone_groups, group_sights, in_use, newest_states, trusted_offsets
 from guarantees.view import View, readers
 
 __all__ = ["Memory", "observe", "resume"]
@@ -121,8 +121,9 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
+    gone = gone_groups(memory, observed)
     now = Memory(
-        commits=found.commits,
+        commits=_without_groups(found.commits, gone - memory.gone_groups),
         offsets={**memory.offsets, **{p: o for p, o in offsets.items() if isinstance(o.leader_epoch, int)}},
         states=states,
         former_states=former_states,
@@ -140,6 +141,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         pending=commit_pending.remember(memory, observed, found.pending, thresholds.gap_s),
         added=added,
         discovered=discovered,
+        gone_groups=gone,
         open=memory.open,
     )
     return View(
@@ -156,6 +158,13 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         elections=elections(memory, observed),
         epoch_checks=checks,
     )
+
+
+def _without_groups(
+    commits: Mapping[GroupPartition, CommittedOffset], newly_gone: Set[str]
+) -> Mapping[GroupPartition, CommittedOffset]:
+    """A group that is gone took its commits along: one that comes back under its name begins a new history."""
+    return {key: c for key, c in commits.items() if key.group_id not in newly_gone} if newly_gone else commits
 
 
 def _continued(finding: Finding, view: View) -> Finding:

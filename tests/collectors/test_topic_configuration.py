@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from collectors import configurations
-from tests.collectors import fake_cluster
 from tests.collectors.fake_cluster import FakeCluster
 from tests.collectors.test_round import one_round
 
@@ -48,7 +47,7 @@ def test_settings_end_with_their_topic(monkeypatch, topic_id, reason):
     if topic_id is None:
         monkeypatch.setattr(cluster, "_metadata", lambda: _without_topics(FakeCluster()))
     else:
-        monkeypatch.setattr(fake_cluster, "TOPIC_ID", topic_id)
+        cluster.topic_id = topic_id
     after = one_round(cluster, before.remembered, tick=1)
 
     assert reason in [ended for _, ended in rows(after)]

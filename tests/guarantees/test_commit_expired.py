@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.thresholds import Thresholds
-from tests.guarantees.builders import NOBODY, finding, findings, seen, state, steps
+from tests.guarantees.builders import GROUP, NOBODY, at, finding, findings, group, seen, state, steps
 from tests.guarantees.test_watch import written
 
 EXPIRED = Kind.COMMIT_EXPIRED
@@ -100,3 +102,62 @@ def test_what_is_committed_after_an_absence_below_the_old_commit_is_a_rewind_of_
     assert any("earliest" in one.text for one in rewind.statements)
     plain = finding(there(0), seen(15, high=11, committed=1), kind=Kind.REWIND)
     assert not any("earliest" in one.text for one in plain.statements)
+
+
+def without_group(second):
+    """The coordinators answer, and do not list the group."""
+    listed = there(second)
+    return replace(listed, commits={}, groups={"other": group(second=second)})
+
+
+def test_a_commit_goes_with_its_group_as_far_as_rights_show():
+    found = expired(*[there(s) for s in steps(0, 120)], without_group(125))
+
+    assert (found.severity, found.grade, found.anchor) == (3, Grade.PROBABLE, "commit 10")
+    assert "right to describe" in found.statements[0].assumption
+    assert found.statements[1].grade is Grade.PROBABLE
+    assert found.evidence["absent_since_ms"] == at(125.05)
+
+
+def test_a_group_that_is_gone_is_told_once_and_a_warning_becomes_the_loss():
+    warned = [there(s) for s in steps(0, 100)]
+    gone_for_long = [without_group(s) for s in steps(105, 120)]
+
+    (found,) = findings(*warned, *gone_for_long, kind=EXPIRED, thresholds=SHORT)
+    assert found.finding_id == expired(*warned).finding_id
+    assert (found.severity, found.evidence["absent_since_ms"], found.last_seen_at_ms) == (3, at(105.05), at(105.05))
+
+
+GROUP_SILENT = {
+    "its coordinator did not answer": there(5, members=NOBODY),
+    "no group is known at all": replace(there(5), commits={}, groups={}),
+    "its topic is not in the metadata": replace(without_group(5), states={}),
+}
+
+
+@pytest.mark.parametrize("after", GROUP_SILENT.values(), ids=GROUP_SILENT.keys())
+def test_a_group_is_not_called_gone_where(after):
+    assert not findings(there(0), after, kind=EXPIRED)
+
+
+def test_a_group_that_comes_back_under_its_name_begins_a_new_history():
+    rounds = (there(0, committed=10), without_group(5), seen(10, high=11, committed=3, isr=state()))
+
+    assert [one.kind for one in findings(*rounds)] == [EXPIRED, Kind.REWIND]
+    assert expired(*rounds).closed_reason == "the group committed again, at 3"
+
+
+def test_the_warning_says_when_the_commit_expires():
+    found = expired(*[there(s) for s in steps(0, 100)])
+
+    assert found.evidence["expires_at_ms"] == at(120.04)
+    assert "2023-11-14 22:15:20" in found.statements[0].text
+
+
+def test_emptiness_counts_from_when_the_collectors_first_saw_it():
+    """A restart forgets the rounds, not since when the group is as it is."""
+    rounds = [there(s) for s in (0, 5)]
+    old = [replace(r, groups={GROUP: replace(r.groups[GROUP], unchanged_since_ms=at(-115))}) for r in rounds]
+
+    assert not findings(*rounds, kind=EXPIRED, thresholds=SHORT)
+    assert expired(*old).evidence["group_empty_since_ms"] == at(-115)
