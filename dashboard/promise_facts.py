@@ -10,6 +10,13 @@ from dashboard.queries import Question
 from guarantees.observations import Coverage, Signal
 from guarantees.pipeline_facts import Backlog, Commits, OpenTransaction, PipelineFacts, Producers, TopicFacts
 from guarantees.promises import Pipeline
+from guarantees.topic_settings import (
+    CLEANUP_POLICY,
+    RETENTION_MS,
+    UNLIMITED,
+    TopicSettings,
+    is_unclean_election_enabled,
+)
 from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
@@ -22,7 +29,7 @@ NOT_SEEN = Unknown("the topic was not seen in the newest round")
 NO_COMMITS = Unknown("no commit was seen in the newest round")
 NO_SAMPLES = Unknown("no records of it were sampled lately")
 NO_IDS = Unknown("its message ids are not sampled")
-NOT_STORED = Unknown("the topic's configuration is not stored")
+NOT_READ = Unknown("the topic's settings were not read: that needs DESCRIBE_CONFIGS")
 NO_FEATURES = Unknown("the cluster's features are not asked for")
 NOT_ASKED = Unknown("not asked for all pipelines at once")
 NOTHING_SEEN = Unknown("nothing was observed yet")
@@ -34,6 +41,9 @@ class Seen:
     def __init__(self, answers: Answers) -> None:
         self._answers = answers
         self._topics = {row["topic"]: row for row in answers.get(questions.TOPICS, ())}
+        self._settings = {
+            row["topic"]: json.loads(row["configuration"]) for row in answers.get(questions.CONFIGURATIONS, ())
+        }
         self._producers = {row["topic"]: row for row in answers.get(questions.PRODUCERS_SEEN, ())}
         self._rates = {row["topic"]: float(row["rate"]) for row in answers.get(queries.SAMPLED, ())}
         self._lag = {(row["group_id"], row["topic"]): row for row in answers.get(queries.GROUP_LAG, ())}
@@ -62,14 +72,15 @@ class Seen:
         )
 
     def _topic(self, name: str) -> TopicFacts:
-        row, producers = self._topics.get(name), self._producers.get(name)
+        row, producers, settings = self._topics.get(name), self._producers.get(name), self._settings.get(name)
+        is_unclean_allowed = is_unclean_election_enabled(settings)
         return TopicFacts(
             name=name,
             replication_factor=NOT_SEEN if row is None else int(row["replicas"]),
             min_insync_replicas=_min_insync_replicas(row),
-            unclean_leader_election=NOT_STORED,
-            retention_ms=NOT_STORED,
-            cleanup_policy=NOT_STORED,
+            unclean_leader_election=NOT_READ if is_unclean_allowed is None else is_unclean_allowed,
+            retention_ms=_retention_ms(settings),
+            cleanup_policy=NOT_READ if settings is None else settings.get(CLEANUP_POLICY, NOT_READ),
             producers=NO_SAMPLES if producers is None else _producers(producers),
             sampling_rate=self._rates.get(name, NO_IDS),
         )
@@ -117,6 +128,14 @@ def _min_insync_replicas(row: Row | None) -> int | Unknown:
     if row["min_insync_replicas_unknown"] or row["min_insync_replicas"] is None:
         return Unknown("min.insync.replicas may not be read")
     return int(row["min_insync_replicas"])
+
+
+def _retention_ms(settings: TopicSettings | None) -> int | None | Unknown:
+    """None: kept for ever."""
+    if settings is None or RETENTION_MS not in settings:
+        return NOT_READ
+    value = int(settings[RETENTION_MS])
+    return None if value == UNLIMITED else value
 
 
 def _producers(row: Row) -> Producers:

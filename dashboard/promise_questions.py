@@ -19,6 +19,12 @@ TOPICS = Question(("partition_state",), """
     FROM partition_state WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to)
     GROUP BY topic ORDER BY topic""")  # fmt: skip
 
+# Per topic its newest settings, as the brokers resolve them.
+CONFIGURATIONS = Question(("topic_configuration",), """
+    SELECT topic, arg_max(configuration, last_seen_at) AS configuration FROM topic_configuration
+    WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to) GROUP BY topic
+    ORDER BY topic""")  # fmt: skip
+
 # When a commit of a group on a topic last awaited a transaction's marker.
 PENDING_COMMITS = Question(("committed_offsets",), """
     SELECT group_id, topic, epoch_ms(max(observed_at)) AS observed_at_ms
@@ -63,6 +69,6 @@ LAST_CAUGHT_UP = Question(("lag_minute",), """
 
 # What inference needs of every group at once: of the newest round, and of the last quarter of an hour. What the
 # explanation of one pipeline asks beyond it.
-OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, TOPICS)
+OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, TOPICS, CONFIGURATIONS)
 OF_RECENT = (PENDING_COMMITS, TRANSACTIONS_SEEN, PRODUCERS_SEEN)
 OF_ONE_RECENT = (COMMIT_MOVES, UNREAD_SINCE)

@@ -202,3 +202,34 @@ def test_producers_are_counted_over_the_sampled_records():
 
     assert facts.source.producers == Producers(9, 8, 7)
     assert isinstance(facts.sink.producers, Unknown)
+
+
+def configured(settings, *, topic="t", ended=None, seconds_ago=5):
+    at = AT_MS - 1000 * seconds_ago
+    return {"cluster_id": "c", "topic": topic, "topic_id": f"id of {topic}", "configuration": json.dumps(settings),
+            "started_at": at, "started_after": None, "last_seen_at": at, "ended_before": ended,
+            "ended_reason": None if ended is None else "changed"}  # fmt: skip
+
+
+SETTINGS = {"unclean.leader.election.enable": "true", "retention.ms": "3600000", "cleanup.policy": "compact"}
+
+
+def test_a_topics_settings_are_the_newest_that_hold(log, tmp_path):
+    log.append("topic_configuration", [
+        configured({**SETTINGS, "retention.ms": "5"}, ended=AT_MS - 10_000, seconds_ago=20), configured(SETTINGS),
+        configured({"retention.ms": "-1"}, topic="sink"),
+    ])  # fmt: skip
+    facts = Seen({questions.CONFIGURATIONS: ask(tmp_path, questions.CONFIGURATIONS)}).facts(PIPELINE)
+
+    source, sink = facts.source, facts.sink
+    assert (source.unclean_leader_election, source.retention_ms, source.cleanup_policy) == (True, 3_600_000, "compact")
+    assert sink.retention_ms is None
+    assert isinstance(sink.unclean_leader_election, Unknown)
+    assert isinstance(sink.cleanup_policy, Unknown)
+
+
+def test_settings_that_nobody_read_are_unknown_and_say_which_right_is_needed():
+    source = Seen({}).facts(PIPELINE).source
+
+    for value in (source.unclean_leader_election, source.retention_ms, source.cleanup_policy):
+        assert "DESCRIBE_CONFIGS" in value.reason
