@@ -42,10 +42,17 @@ def rounds_seen(view: View) -> RoundsSeen:
     return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster))
 
 
+# A group's lag on a topic that none of its members reads.
+LEFT = {"is_left": True, "lag": None, "unknown_reason": "no member reads the topic any more: a leftover, not lag"}
+READ = {"is_left": False}
+
+
 def group_lag(view: View) -> Rows:
-    """Lag now of the groups and topics the search finds."""
+    """Lag now of the groups and topics the search finds; what a group has left has none (C10)."""
     rows = cached.now(view, queries.GROUP_LAG)
-    return [row for row in rows if view.finds(row["group_id"], row["topic"])]
+    left = concerns.left_topics(history.finding for history in cached.findings(view).values())
+    found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
+    return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
 
 
 def found(view: View) -> list[Concern]:

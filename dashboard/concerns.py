@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from dashboard import wording
 from dashboard.view import View
-from guarantees.findings import Finding
+from guarantees.findings import Finding, Kind
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Pipeline, Verdict, judge
 from guarantees.verdicts import concerns as is_concerned
@@ -40,6 +40,15 @@ def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline])
     """Worst first: open before closed, then by verdict, severity and the newest evidence."""
     found = [Concern(history, tuple(_touched(history.finding, pipelines))) for history in histories]
     return sorted(found, key=_worst_first)
+
+
+def left_topics(findings: Iterable[Finding]) -> set[tuple[str | None, str | None]]:
+    """Groups with the topics that none of their members reads any more, by open findings."""
+    return {
+        (one.place.group_id, one.place.topic)
+        for one in findings
+        if one.kind is Kind.STALE_SUBSCRIPTION and one.closed_reason is None
+    }
 
 
 def in_view(found: Iterable[Concern], view: View) -> list[Concern]:

@@ -42,7 +42,9 @@ def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) ->
         return unknown("Lag, offsets", f"{wording.plural(partitions, 'partition')} cannot be read")
     groups = {row["group_id"] for row in whole} - {row["group_id"] for row in group_lag if row["unknown"]}
     series = _sum([trends[group_id] for group_id in groups if group_id in trends])
+    left = sum(row["is_left"] for row in group_lag)
     note = _trend(series) + (f" · {wording.plural(partitions, 'partition')} unknown" if partitions else "")
+    note += f" · {wording.plural(left, 'topic')} no longer read" if left else ""
     return Tile("Lag, offsets", wording.compact(sum(row["lag"] for row in whole)), note, None, series)
 
 

@@ -146,8 +146,8 @@ def test_evidence_is_stale_after_two_intervals_and_not_before():
     assert Freshness(1_000, 5_000).verdict(11_001) is Verdict.STALE
 
 
-def lag_row(group_id, lag, unknown=0):
-    return {"group_id": group_id, "topic": "t", "lag": lag, "unknown": unknown, "partitions": 3}
+def lag_row(group_id, lag, unknown=0, is_left=False):
+    return {"group_id": group_id, "topic": "t", "lag": lag, "unknown": unknown, "partitions": 3, "is_left": is_left}
 
 
 def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
@@ -156,6 +156,25 @@ def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
     assert tile.value == "5"
     assert tile.note == "+2 in the window · 2 partitions unknown"
     assert tile.series == (3, 5)
+
+
+def test_the_lag_tile_counts_topics_a_group_has_left_apart():
+    tile = tiles.lag([lag_row("a", 5), lag_row("a", None, is_left=True), lag_row("b", None)], {})
+
+    assert tile.value == "5"
+    assert tile.note.endswith(" · 1 topic no longer read")
+
+
+def left(group_id, topic, closed_reason=None):
+    finding = fixture_store.findings(END_MS)[0]
+    place = replace(finding.place, group_id=group_id, topic=topic)
+    return replace(finding, kind=Kind.STALE_SUBSCRIPTION, place=place, closed_reason=closed_reason)
+
+
+def test_a_topic_is_left_while_the_finding_that_says_so_is_open():
+    found = [left("g", "t"), left("g", "u", closed_reason="read again"), replace(left("h", "t"), kind=Kind.REWIND)]
+
+    assert concerns.left_topics(found) == {("g", "t")}
 
 
 def test_a_lag_of_which_nothing_is_known_is_unknown():
