@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from guarantees.promises import Guarantee, Pipeline
+from guarantees.thresholds import Thresholds
 
 SETTINGS_VARIABLE = "TIDEMARK_SETTINGS"
 
@@ -172,31 +173,12 @@ class PageSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ThresholdSettings:
-    """When a fact becomes a finding; each default says why.
-
-    `stopped_after_s`: slow committers (every 10 s) with two rounds of slack. `transaction_overdue_share`: the last
-    fifth of a transaction's timeout is when an operator can still act. `min_rewind_offsets`: one commit step back is a
-    finding too; raise it only where consumers re-commit on purpose. `small_rewind_offsets`: one poll of a Java consumer
-    (max.poll.records), which a rebalance may legally repeat. `frozen_after_s`: far above an ordinary transaction, far
-    below the default transaction timeout of 60 s.
-    """
-
-    stopped_after_s: float = 60.0
-    stalled_after_s: float = 120.0
-    transaction_overdue_share: float = 0.8
-    min_rewind_offsets: int = 1
-    small_rewind_offsets: int = 500
-    frozen_after_s: float = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole file."""
 
     clusters: tuple[ClusterSettings, ...]
     pipelines: tuple[PipelineSettings, ...] = ()
-    thresholds: ThresholdSettings = field(default_factory=ThresholdSettings)
+    thresholds: Thresholds = field(default_factory=Thresholds)
     store: StoreSettings = field(default_factory=StoreSettings)
     spark: SparkSettings = field(default_factory=SparkSettings)
     page: PageSettings = field(default_factory=PageSettings)

@@ -1,7 +1,7 @@
 """From a round to finding events: the rules of guarantees.watch, with what earlier rounds left."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from guarantees.findings import Finding
 from guarantees.lifecycle import FindingEvent, FindingHistory, changes, fold
@@ -9,7 +9,6 @@ from guarantees.memory import Memory
 from guarantees.observations import Round
 from guarantees.thresholds import Thresholds
 from guarantees.watch import observe, resume
-from settings import ThresholdSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,17 +19,9 @@ class Judged:
     known: Mapping[str, FindingHistory]
 
 
-def thresholds(settings: ThresholdSettings, gap_ms: int) -> Thresholds:
-    """The rules' thresholds: those of the settings, and a gap no shorter than a few rounds."""
-    return Thresholds(
-        stopped_after_s=settings.stopped_after_s,
-        stalled_after_s=settings.stalled_after_s,
-        transaction_overdue_share=settings.transaction_overdue_share,
-        min_rewind_offsets=settings.min_rewind_offsets,
-        small_rewind_offsets=settings.small_rewind_offsets,
-        frozen_after_s=settings.frozen_after_s,
-        gap_s=max(Thresholds().gap_s, gap_ms / 1000),
-    )
+def thresholds(limits: Thresholds, gap_ms: int) -> Thresholds:
+    """Those of the settings, and a gap no shorter than a few rounds."""
+    return replace(limits, gap_s=max(limits.gap_s, gap_ms / 1000))
 
 
 def judge(before: Judged, observed: Round, limits: Thresholds, now_ms: int) -> tuple[Judged, list[FindingEvent]]:

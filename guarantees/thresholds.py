@@ -1,4 +1,4 @@
-"""When a fact becomes a finding; each default says why. Collectors fill it from the settings of the same names."""
+"""When a fact becomes a finding; each default says why. The section `[thresholds]` of the settings file."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ class Thresholds:
 
     `stopped_after_s`: slow committers (every 10 s) with slack. `stalled_after_s`: members may still commit, so twice as
     long. `transaction_overdue_share`: the last fifth of a transaction's timeout is when an operator can still act.
-    `min_rewind_offsets`: one commit step back is a finding too.
+    `min_rewind_offsets`: one commit step back is a finding too; raise it only where consumers re-commit on purpose.
     `small_rewind_offsets`: one poll of a Java consumer (max.poll.records = 500): what a rebalance may legally repeat.
     `frozen_after_s`: far above an ordinary transaction (tens of milliseconds to a few seconds), far below the default
     transaction timeout of 60 s, so there is still time to act.

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from guarantees.promises import Guarantee
+from guarantees.thresholds import Thresholds
 from settings import (
     ClusterSettings,
     PageSettings,
@@ -14,7 +15,6 @@ from settings import (
     SettingsError,
     SparkSettings,
     StoreSettings,
-    ThresholdSettings,
     bootstrap_settings,
     load_settings,
     parse_settings,
@@ -111,7 +111,7 @@ def test_every_setting_is_explained_and_nothing_else_is():
             ClusterSettings,
             Security,
             PipelineSettings,
-            ThresholdSettings,
+            Thresholds,
             StoreSettings,
             SparkSettings,
             PageSettings,

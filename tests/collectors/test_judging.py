@@ -4,7 +4,6 @@ from collectors.judging import judge_again, thresholds
 from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.lifecycle import FindingHistory
 from guarantees.thresholds import Thresholds
-from settings import ThresholdSettings
 
 REWIND = Finding(
     kind=Kind.REWIND,
@@ -33,6 +32,6 @@ def test_only_the_clusters_own_open_findings_go_on_after_a_restart():
 
 
 def test_a_gap_is_never_shorter_than_a_few_rounds():
-    assert thresholds(ThresholdSettings(), gap_ms=180_000).gap_s == 180
-    assert thresholds(ThresholdSettings(), gap_ms=3_000).gap_s == Thresholds().gap_s
-    assert thresholds(ThresholdSettings(stopped_after_s=5), gap_ms=0).stopped_after_s == 5
+    assert thresholds(Thresholds(), gap_ms=180_000).gap_s == 180
+    assert thresholds(Thresholds(), gap_ms=3_000).gap_s == Thresholds().gap_s
+    assert thresholds(Thresholds(stopped_after_s=5), gap_ms=0).stopped_after_s == 5
