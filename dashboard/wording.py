@@ -72,6 +72,7 @@ KINDS: Mapping[Kind, str] = {
     Kind.MISSING_SEQUENCES: "Missing sequences",
     Kind.SEQUENCE_GAP: "Sequence gap",
     Kind.PRODUCER_RECOVERED: "Producer recovered",
+    Kind.ODD_TIMESTAMPS: "Odd timestamps",
     Kind.PRODUCER_FENCED: "Producer fenced",
     Kind.UNFENCED_RESTART: "Restart without fencing",
     Kind.TRANSACTION_TIMED_OUT: "Transaction timed out",

@@ -39,6 +39,7 @@ class Kind(StrEnum):
     MISSING_SEQUENCES = "missing_sequences"  # P5a: a new producer's first stored batch is not its first batch
     SEQUENCE_GAP = "sequence_gap"  # P5b: an unexplained gap between stored sequences, which is no loss
     PRODUCER_RECOVERED = "producer_recovered"  # P5c: a client met an error it could not retry
+    ODD_TIMESTAMPS = "odd_timestamps"  # L10: stamped in the future, or near 1970
     PRODUCER_FENCED = "producer_fenced"  # T4: a transaction was ended from outside, under a raised epoch
     UNFENCED_RESTART = "unfenced_restart"  # T4: another transactional id a start, so that nobody is fenced
     TRANSACTION_TIMED_OUT = "transaction_timed_out"  # T6: the coordinator gave a transaction up

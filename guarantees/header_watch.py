@@ -10,6 +10,7 @@ from guarantees.observations import Transaction
 from guarantees.places import TopicPartition
 from guarantees.rules import (
     missing_sequences,
+    odd_timestamps,
     producer_fenced,
     producer_recovered,
     resent_batch,
@@ -29,6 +30,7 @@ BATCH_RULES: Sequence[Callable[[SeenBatch], Iterator[Finding]]] = (
     torn_transaction.found_late,
     missing_sequences.found,
     resent_batch.found,
+    odd_timestamps.found,
     producer_recovered.found,
     sequence_gap.found,
 )
@@ -41,6 +43,7 @@ JOINED: Mapping[Kind, Callable[[Finding, Finding], Finding]] = {
     Kind.MISSING_SEQUENCES: missing_sequences.joined,
     Kind.RESENT_BATCH: resent_batch.joined,
     Kind.TRANSACTION_TIMED_OUT: transaction_timed_out.joined,
+    Kind.ODD_TIMESTAMPS: odd_timestamps.joined,
     Kind.PRODUCER_RECOVERED: producer_recovered.joined,
     Kind.PRODUCER_FENCED: producer_fenced.joined,
     Kind.UNFENCED_RESTART: unfenced_restart.joined,

@@ -117,6 +117,7 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.AT_MIN_ISR: 2,
     Kind.COMMITTED_AHEAD: 2,
     Kind.PRODUCER_RECOVERED: 3,
+    Kind.ODD_TIMESTAMPS: 3,
     Kind.PRODUCER_FENCED: 3,
     Kind.COMMIT_EXPIRED: 2,
     Kind.COMMIT_PENDING: 2,

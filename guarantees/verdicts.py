@@ -48,6 +48,7 @@ OF_TOPIC = frozenset(
         Kind.MISSING_SEQUENCES,
         Kind.SEQUENCE_GAP,
         Kind.PRODUCER_RECOVERED,
+        Kind.ODD_TIMESTAMPS,
         Kind.PRODUCER_FENCED,
         Kind.UNFENCED_RESTART,
         Kind.TRANSACTION_TIMED_OUT,

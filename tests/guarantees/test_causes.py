@@ -240,6 +240,7 @@ NEVER_EXPLAINED = {
     Kind.PARTITIONS_ADDED,
     Kind.COMMIT_OF_OLD_TOPIC,
     Kind.WRONG_COMMIT_EPOCH,
+    Kind.ODD_TIMESTAMPS,
     Kind.UNFENCED_RESTART,
     Kind.PRODUCER_FENCED,
     # The finding is the explanation, or there is none.
