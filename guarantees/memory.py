@@ -46,6 +46,17 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
+class Growth:
+    """Lag that has not fallen from commit to commit: when it began and how high it was, then and after the newest."""
+
+    topic_id: str | None
+    since_ms: int
+    first_lag: int
+    lag: int
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
 class Hold:
     """A last stable offset below the high watermark that stands, and the producer known to hold it, if any is.
 
@@ -143,6 +154,7 @@ class Memory:
     groups: Mapping[str, GroupSight] = field(default_factory=dict)
     silences: Mapping[GroupPartition, Silence] = field(default_factory=dict)
     customs: Mapping[GroupPartition, tuple[int, ...]] = field(default_factory=dict)
+    growths: Mapping[GroupPartition, Growth] = field(default_factory=dict)
     holds: Mapping[TopicPartition, Hold] = field(default_factory=dict)
     below_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)
     at_min_isr: Mapping[TopicPartition, LowIsr] = field(default_factory=dict)

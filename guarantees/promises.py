@@ -113,6 +113,7 @@ DEGRADED_FROM_SEVERITY: Mapping[Kind, int] = {
     Kind.STABLE_OFFSET_FROZEN: 2,
     Kind.GROUP_STOPPED: 2,
     Kind.GROUP_STALLED: 2,
+    Kind.FALLING_BEHIND: 2,
     Kind.BELOW_MIN_ISR: 2,
     Kind.AT_MIN_ISR: 2,
     Kind.COMMITTED_AHEAD: 2,

@@ -16,6 +16,7 @@ OF_GROUP = frozenset(
         Kind.POSSIBLE_REDELIVERY,
         Kind.GROUP_STOPPED,
         Kind.GROUP_STALLED,
+        Kind.FALLING_BEHIND,
         Kind.EXPIRED_UNREAD,
         Kind.COMMITTED_AHEAD,
         Kind.COMMIT_IN_TRUNCATED_LOG,

@@ -16,6 +16,7 @@ from guarantees.rules import (
     commit_pending,
     committed_ahead,
     expired_unread,
+    falling_behind,
     min_isr,
     min_isr_setting,
     new_partition_skipped,
@@ -74,6 +75,7 @@ RULES: Sequence[Rule] = (
     Rule((Kind.NEW_PARTITION_SKIPPED,), new_partition_skipped.opened, new_partition_skipped.continued),
     Rule((Kind.POSSIBLE_REDELIVERY,), redelivery.opened, redelivery.continued),
     Rule((Kind.MIN_ISR_ABOVE_REPLICAS,), min_isr_setting.opened, min_isr_setting.continued),
+    Rule((Kind.FALLING_BEHIND,), falling_behind.opened, falling_behind.continued),
     Rule((Kind.STALE_SUBSCRIPTION,), stale_subscription.opened, stale_subscription.continued),
 )
 CONTINUED = {kind: rule.continued for rule in RULES for kind in rule.kinds}
@@ -131,6 +133,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         groups=in_use(sights, found),
         silences=silences,
         customs=customs,
+        growths=falling_behind.remember(memory, observed, offsets, found, distrusted),
         holds=holds,
         below_min_isr=min_isr.remember(memory, observed, thresholds.gap_s),
         at_min_isr=at_min_isr.remember(memory, observed, thresholds.gap_s),

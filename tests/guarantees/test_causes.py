@@ -229,6 +229,7 @@ NEVER_EXPLAINED = {
     # Which broker failed, and why, is in no evidence.
     Kind.BELOW_MIN_ISR,
     Kind.AT_MIN_ISR,
+    Kind.FALLING_BEHIND,
     # What a person or an application did, or did not do.
     Kind.COMMIT_EXPIRED,
     Kind.COMMIT_PENDING,

@@ -12,7 +12,7 @@ from tests.guarantees.builders import GROUP, OWNER, seen, steps, watch
 
 INTERVAL_S = 5
 # Burrow's badness, the worst last.
-WORDS = {Kind.GROUP_STOPPED: "STOP", Kind.GROUP_STALLED: "STALL", Kind.REWIND: "REWIND"}
+WORDS = {Kind.GROUP_STOPPED: "STOP", Kind.GROUP_STALLED: "STALL", Kind.REWIND: "REWIND", Kind.FALLING_BEHIND: "WARN"}
 BADNESS = ("OK", "WARN", "STOP", "STALL", "REWIND")
 
 

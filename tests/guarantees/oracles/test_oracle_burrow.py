@@ -31,6 +31,11 @@ DEVIATIONS = {
     "B2": Deviation("OK", ABANDONED, {"growing": True}),
     "B3": Deviation("OK", ABANDONED, {"growing": True}),
     "BS2": Deviation("OK", ABANDONED, {"growing": True, "waited_s": 5}),
+    "B0": Deviation(
+        "WARN",
+        "One zero lag in the window excuses all that comes after it (linkedin/Burrow#290); ours counts from the first "
+        "commit after it that left more.",
+    ),
     "B4": Deviation(
         "STALL",
         "One zero lag in the window excuses all that comes after it (linkedin/Burrow#290); we count the 400 s in which "
@@ -41,10 +46,6 @@ DEVIATIONS = {
         "The window holds commits, not time (linkedin/Burrow#303): 15 commits a second apart make 17 s of silence a "
         "stop. We wait a minute.",
         {"waited_s": 60},
-    ),
-    "B16": Deviation(
-        "OK",
-        "WARN: lag grows while the commits move. The group keeps its promise, only slower; no rule of ours says so.",
     ),
 }
 # Burrow's own steps to its verdict, and how full its ring of commits is: it has no part in ours.
