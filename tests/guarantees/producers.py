@@ -132,11 +132,13 @@ class Log:
         self.start = self.end
 
     def _compact(self, count: int) -> None:
-        """Empties or removes batches in the middle, as the cleaner does: headers keep offsets and sequences."""
+        """Empties or removes batches in the middle, as the cleaner does: headers keep offsets and sequences, and a marker
+        stays for as long as data of its transaction (LogCleaner, CleanedTransactionMetadata).
+        """
         self.policy = "compact"
         for number in range(0, len(self.batches) - 1, 3):
             self.batches[number] = replace(self.batches[number], records=0)
-        if count > 2 and len(self.batches) > 4:
+        if count > 2 and len(self.batches) > 4 and self.batches[2].marker is None:
             del self.batches[2]
 
     def _resend_plain(self, _: int) -> None:
