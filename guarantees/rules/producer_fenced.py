@@ -45,11 +45,14 @@ def _has_timed_out(view: EndsView, end: Ending) -> bool:
 def _is_from_outside(view: EndsView, fenced: Sequence[Ending]) -> bool:
     """A producer that raises its epoch at every end (transaction.version 2) leaves the same marker without a fencing.
 
-    Without a COMMIT marker to tell, the new instance does: fenced at e + 1 it writes under e + 2, never under e + 1.
+    Without a COMMIT marker to tell, the new instance does: fenced at e + 1 it writes under e + 2, never under e + 1. A
+    marker whose data is gone (compacted away) may have told the opposite.
     """
     epochs = view.producer.data_epochs
     if view.producer.raises_epoch is not None:
         return not view.producer.raises_epoch
+    if any(end.data is None for end in view.producer.ends):
+        return False
     is_written_under = any(end.marker_epoch in epochs for end in fenced)
     return not is_written_under and any(end.marker_epoch + 1 in epochs for end in fenced)
 

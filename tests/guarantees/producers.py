@@ -132,8 +132,8 @@ class Log:
         self.start = self.end
 
     def _compact(self, count: int) -> None:
-        """Empties or removes batches in the middle, as the cleaner does: headers keep offsets and sequences, and a marker
-        stays for as long as data of its transaction (LogCleaner, CleanedTransactionMetadata).
+        """Empties or removes batches in the middle, as the cleaner does: headers keep offsets and sequences, and a
+        marker stays for as long as data of its transaction (LogCleaner, CleanedTransactionMetadata).
         """
         self.policy = "compact"
         for number in range(0, len(self.batches) - 1, 3):

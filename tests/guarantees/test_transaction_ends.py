@@ -83,6 +83,14 @@ def test_without_a_commit_marker_the_next_epoch_tells_a_fencing():
         ),
         pytest.param((data(0), marker(1, COMMIT, pid=7), marker(2, ABORT, pid=7, epoch=1)), id="a marker without data"),
         pytest.param((data(0), marker(1, COMMIT, pid=7), data(2, epoch=2)), id="a restart in order"),
+        pytest.param(
+            (data(0), marker(1, ABORT, pid=7, epoch=1), marker(3, COMMIT, pid=7, epoch=2), data(4, epoch=2)),
+            id="the data of an end in between was compacted away",
+        ),
+        pytest.param(
+            (data(0), marker(1, ABORT, pid=7, epoch=1), marker(3, ABORT, pid=7, epoch=2), data(4, epoch=2)),
+            id="that of an abort too",
+        ),
     ],
 )
 def test_what_only_looks_like_a_fencing_is_silent(batches):
