@@ -6,9 +6,10 @@ from cli.findings import cause_as_json, utc
 from dashboard import wording
 from dashboard.explained import NOT_OBSERVABLE, Explanation, Touching
 from dashboard.names import visible
-from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.causes import NOT_OBSERVED
 from guarantees.incidents import Incident
 from guarantees.inference import Reason
+from guarantees.links import Cause
 from guarantees.promise_audit import Requirement
 from guarantees.promises import Verdict
 from guarantees.unknown import Unknown

@@ -10,9 +10,9 @@ from typing import Any
 
 from cli.chosen import add_settings_arguments, chosen_settings
 from cli.stored_causes import stored_causes
-from guarantees.causes import Cause
 from guarantees.findings import Bounds, Finding
 from guarantees.lifecycle import FindingHistory
+from guarantees.links import Cause
 from store.findings import load_findings
 
 COLUMNS = ("happened", "state", "grade", "what", "where", "how much", "cause", "id")

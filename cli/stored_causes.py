@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dashboard import explained, queries
-from guarantees.causes import Cause
 from guarantees.findings import Finding
+from guarantees.links import Cause
 from guarantees.promises import Pipeline
 from settings import Settings
 

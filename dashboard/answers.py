@@ -11,9 +11,10 @@ from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
-from guarantees.causes import Cause, followed_by
+from guarantees.causes import followed_by
 from guarantees.completeness import RoundsSeen
 from guarantees.findings import Finding
+from guarantees.links import Cause
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from dashboard.promise_facts import Answers, Row, Seen
 from guarantees.cause_links import LINKS
-from guarantees.causes import Cause, GroupRebalance, causes
+from guarantees.causes import causes
 from guarantees.findings import Finding
 from guarantees.incidents import Incident, incidents
 from guarantees.inference import Inference, inferred
+from guarantees.links import Cause, GroupRebalance
 from guarantees.places import TopicPartition
 from guarantees.promise_audit import Requirement, audited
 from guarantees.promises import Pipeline, Verdict, judge

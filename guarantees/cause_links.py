@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-from guarantees.causes import EventLink, EvidenceLink, Link, LinkTable, SinkLink, earliest_ms, whole_number
 from guarantees.event_links import (
     came_with_a_rebalance,
     election,
@@ -16,6 +15,7 @@ from guarantees.event_links import (
 )
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.lag import MARKER_SLACK
+from guarantees.links import EventLink, EvidenceLink, Link, LinkTable, SinkLink, earliest_ms, whole_number
 from guarantees.log_links import (
     began_with_this_leader,
     lost_with_the_old_leader,

@@ -5,95 +5,29 @@ A pure function of findings at read time: nothing is stored, so a later and bett
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
-from guarantees.findings import Finding, Grade, Kind, Place, Statement
-from guarantees.places import TopicPartition
+from guarantees.findings import Finding, Grade, Kind, Place
+from guarantees.links import (
+    REBALANCE_EXPLAINS_MS,
+    Cause,
+    EventLink,
+    EvidenceLink,
+    GroupRebalance,
+    Link,
+    LinkTable,
+    SinkLink,
+    earliest_ms,
+)
 from guarantees.promises import Pipeline
 
 NOT_OBSERVED = "cause not observed"
 
+# One event strikes the partitions of a topic within a round or two; what is further from the effect is another event.
+ONE_EVENT_MS = 10_000
+
 # One event strikes many partitions of a source: so many of its findings are enough to explain one of the sink.
 NEAREST = 20
-# As long as a member needs to settle, or stays listed after it died (the default session timeout is 45 s).
-REBALANCE_EXPLAINS_MS = 60_000
-
-
-@dataclass(frozen=True, slots=True)
-class GroupRebalance:
-    """A rebalance as the store keeps it; it happened after `changed_after_ms` and no later than `observed_at_ms`."""
-
-    cluster_id: str
-    group_id: str
-    left: tuple[str, ...]
-    moved: frozenset[TopicPartition]
-    cause: str
-    changed_after_ms: int
-    observed_at_ms: int
-
-    @property
-    def event(self) -> str:
-        return rebalance_event(self.cluster_id, self.group_id, self.observed_at_ms)
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """`statement` is true to its grade. `finding_id`: the earlier finding; None where an event explains it.
-
-    `event` names the event, so that findings with one origin can be told: a rebalance, an election, a producer.
-    """
-
-    link: str
-    statement: Statement
-    at_ms: int
-    finding_id: str | None = None
-    event: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """An effect, a possible cause of it, and the condition on both evidences, which gives the sentence or None."""
-
-    effect: Kind
-    cause: Kind
-    holds: Callable[[Finding, Finding], Statement | None]
-
-
-@dataclass(frozen=True, slots=True)
-class SinkLink:
-    """As Link, from the source to the sink; the effect begins within `within_ms` after its cause may have begun."""
-
-    effect: Kind
-    cause: Kind
-    within_ms: int
-    holds: Callable[[Finding, Finding], Statement | None]
-
-
-@dataclass(frozen=True, slots=True)
-class EventLink:
-    """As Link, where the cause is an event that is no finding."""
-
-    effect: Kind
-    holds: Callable[[Finding, GroupRebalance], Statement | None]
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceLink:
-    """As Link, where the finding's own evidence names the event. Gives (sentence, name of the event, its time)."""
-
-    effect: Kind
-    holds: Callable[[Finding], tuple[Statement, str, int] | None]
-
-
-@dataclass(frozen=True, slots=True)
-class LinkTable:
-    """`at_place` link findings of one partition (and group); `to_sink` a sink's findings to those of the source."""
-
-    at_place: Sequence[Link]
-    to_sink: Sequence[SinkLink]
-    rebalances: Sequence[EventLink]
-    evidence: Sequence[EvidenceLink]
 
 
 def causes(
@@ -108,7 +42,7 @@ def causes(
     """
     known = list(findings)
     earlier = _Earlier(known, rebalances, pipelines)
-    found = {effect.finding_id: tuple(_ranked(earlier.explaining(effect, links))) for effect in known}
+    found = {effect.finding_id: tuple(_ranked(effect, earlier.explaining(effect, links))) for effect in known}
     return {finding_id: explained for finding_id, explained in found.items() if explained}
 
 
@@ -119,24 +53,6 @@ def followed_by(explained: Mapping[str, Sequence[Cause]]) -> dict[str, tuple[str
         for cause_id in dict.fromkeys(reason.finding_id for reason in reasons if reason.finding_id is not None):
             found.setdefault(cause_id, []).append(effect_id)
     return {cause_id: tuple(effects) for cause_id, effects in found.items()}
-
-
-def rebalance_event(cluster_id: str, group_id: str | None, observed_at_ms: int) -> str:
-    """One name for a rebalance, whether it is read from the store or from a finding's evidence."""
-    return f"rebalance of {group_id} at {observed_at_ms} on {cluster_id}"
-
-
-def whole_number(finding: Finding, name: str) -> int | None:
-    """A whole number of the evidence; stored evidence may be older than the link, and then proves nothing."""
-    value = finding.evidence.get(name)
-    return value if isinstance(value, int) else None
-
-
-def earliest_ms(finding: Finding) -> int:
-    """When the fact may have begun: just after the last sample that did not show it."""
-    names = ("observed_before_at_ms", "changed_after_ms", "after_ms")
-    known = [value for name in names if (value := whole_number(finding, name)) is not None]
-    return min([finding.happened_at_ms, *known])
 
 
 class _Earlier:
@@ -165,13 +81,13 @@ class _Earlier:
 
     def _by_findings(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
         for link in _of_kind(links.at_place, effect):
-            yield from _linked(link, effect, self._at_place(link.cause, effect.place))
+            yield from _nearest(_linked(link, effect, self._at_place(link.cause, effect.place)), effect)
         for to_sink in _of_kind(links.to_sink, effect):
-            yield from _linked(to_sink, effect, self._at_source(to_sink, effect))
+            yield from _nearest(_linked(to_sink, effect, self._at_source(to_sink, effect)), effect)
 
     def _by_events(self, effect: Finding, links: LinkTable) -> Iterator[Cause]:
         for link in _of_kind(links.rebalances, effect):
-            yield from _by_rebalance(link, effect, self._rebalances(effect))
+            yield from _nearest(_by_rebalance(link, effect, self._rebalances(effect)), effect)
         for named in _of_kind(links.evidence, effect):
             yield from _by_evidence(named, effect)
 
@@ -211,6 +127,13 @@ def _of_kind(links: Iterable[AnyLink], effect: Finding) -> Iterator[AnyLink]:
     return (link for link in links if link.effect is effect.kind)
 
 
+def _nearest(found: Iterable[Cause], effect: Finding) -> Iterator[Cause]:
+    """Of several causes of one kind those of the event that is nearest in time."""
+    away_ms = [(abs(effect.happened_at_ms - cause.at_ms), cause) for cause in found]
+    limit_ms = min((away for away, _ in away_ms), default=0) + ONE_EVENT_MS
+    return (cause for away, cause in away_ms if away <= limit_ms)
+
+
 def _linked(link: Link | SinkLink, effect: Finding, candidates: Iterable[Finding]) -> Iterator[Cause]:
     for cause in candidates:
         if cause is not effect and earliest_ms(cause) <= effect.happened_at_ms:
@@ -237,9 +160,14 @@ def _in_words(holds: Callable[..., object]) -> str:
     return holds.__name__.strip("_").replace("_", " ")
 
 
-def _ranked(found: Iterable[Cause]) -> list[Cause]:
+def _ranked(effect: Finding, found: Iterable[Cause]) -> list[Cause]:
     surest_first = tuple(Grade)
     return sorted(
         found,
-        key=lambda cause: (surest_first.index(cause.statement.grade), -cause.at_ms, cause.link, cause.finding_id or ""),
+        key=lambda cause: (
+            surest_first.index(cause.statement.grade),
+            abs(effect.happened_at_ms - cause.at_ms),
+            cause.link,
+            cause.finding_id or "",
+        ),
     )

@@ -1,8 +1,8 @@
 """Which event explains which finding: rebalances of the group, and what the finding's own evidence names."""
 
 from guarantees.audits import DuplicateCause
-from guarantees.causes import REBALANCE_EXPLAINS_MS, GroupRebalance, rebalance_event, whole_number
 from guarantees.findings import Finding, Grade, Statement
+from guarantees.links import REBALANCE_EXPLAINS_MS, GroupRebalance, rebalance_event, whole_number
 from guarantees.rules.duplicates import CAUSES, UNIQUE_IDS
 from guarantees.times import utc
 

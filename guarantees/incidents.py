@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
-from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.causes import NOT_OBSERVED
 from guarantees.findings import Finding, FindingState
+from guarantees.links import Cause
 from guarantees.promises import Pipeline
 from guarantees.times import utc
 from guarantees.verdicts import concerns
@@ -130,13 +131,15 @@ def _edges(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]
                 yield finding.finding_id, cause.finding_id
             if cause.event is not None:
                 yield finding.finding_id, by_event.setdefault(cause.event, finding.finding_id)
-    yield from _simultaneous(findings)
+    yield from _simultaneous(findings, explained)
 
 
-def _simultaneous(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
-    """The same kind on other partitions, begun within a minute of the one before."""
+def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> Iterator[tuple[str, str]]:
+    """The same kind on other partitions, begun within a minute of the one before; not where each has its own cause."""
     in_order = sorted(findings, key=lambda one: (one.kind, one.place.topic or "", one.happened_at_ms))
     for one, following in zip(in_order, in_order[1:], strict=False):
         is_same = (one.kind, one.place.topic) == (following.kind, following.place.topic)
-        if is_same and following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS:
+        is_together = following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS
+        has_own_causes = bool(explained.get(one.finding_id)) and bool(explained.get(following.finding_id))
+        if is_same and is_together and not has_own_causes:
             yield one.finding_id, following.finding_id

@@ -1,7 +1,7 @@
 """Which finding about a log or its producers explains which: an election the cut, a cut the producer's recovery."""
 
-from guarantees.causes import whole_number
 from guarantees.findings import Finding, Grade, Statement
+from guarantees.links import whole_number
 
 
 def began_with_this_leader(effect: Finding, election: Finding) -> Statement | None:

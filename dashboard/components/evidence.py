@@ -9,8 +9,8 @@ from dashboard.components import story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
-from guarantees.causes import Cause
 from guarantees.findings import Finding
+from guarantees.links import Cause
 from guarantees.promises import Verdict
 
 

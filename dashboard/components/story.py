@@ -7,8 +7,9 @@ import streamlit as st
 from dashboard import wording
 from dashboard.components.grades import grade
 from dashboard.names import in_markdown
-from guarantees.causes import NOT_OBSERVED, Cause
+from guarantees.causes import NOT_OBSERVED
 from guarantees.findings import Finding
+from guarantees.links import Cause
 
 VIOLATIONS = "dashboard/pages/violations.py"
 SHOWN = 5

@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from guarantees.cause_links import LINKS
-from guarantees.causes import GroupRebalance, causes, followed_by
+from guarantees.causes import causes, followed_by
 from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
 from guarantees.incidents import incidents
 from guarantees.lifecycle import changes, fold
+from guarantees.links import GroupRebalance
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.verdicts import OF_GROUP
@@ -217,11 +218,37 @@ def test_the_finding_s_own_evidence_may_name_the_event(effect, links):
     assert explain(effect) == links
 
 
-def test_of_many_findings_in_the_source_the_nearest_explain_one_in_the_sink():
+def test_of_many_findings_in_the_source_those_of_the_nearest_event_explain_one_in_the_sink():
     many = [replace(REDELIVERY, anchor=str(s), happened_at_ms=T + 1000 * s) for s in range(60)]
     found = causes([IN_SINK, *many], (), (PIPELINE,), LINKS)[IN_SINK.finding_id]
 
-    assert [cause.at_ms for cause in found] == [T + 1000 * s for s in range(59, 39, -1)]
+    assert [cause.at_ms for cause in found] == [T + 1000 * s for s in range(59, 48, -1)]
+
+
+def test_of_one_event_on_many_partitions_so_many_are_named():
+    many = [replace(REDELIVERY, place=replace(REDELIVERY.place, partition=n)) for n in range(60)]
+
+    assert len(causes([IN_SINK, *many], (), (PIPELINE,), LINKS)[IN_SINK.finding_id]) == 20
+
+
+def test_of_two_rebalances_after_a_loss_the_nearer_one_explains_it():
+    near, far = rebalance(25), rebalance(50)
+
+    for both in ((near, far), (far, near)):
+        (cause,) = causes([LOST], both, (PIPELINE,), LINKS)[LOST.finding_id]
+        assert cause.event == near.event
+
+
+def test_two_events_of_one_kind_within_a_minute_are_two_incidents_where_each_has_its_cause():
+    first, second = REDELIVERY, replace(REDELIVERY, anchor="other", place=replace(REDELIVERY.place, partition=1))
+    first = proof(first, observed_at_ms=T + 29_000, cause="1 member left")
+    near = proof(second, observed_at_ms=T + 29_000, cause="1 member left")
+    other = proof(second, observed_at_ms=T + 31_000, cause="1 member left")
+
+    def told(*found):
+        return len(incidents(found, causes(found, (), (PIPELINE,), LINKS), (PIPELINE,)))
+
+    assert (told(first, near), told(first, other)) == (1, 2)
 
 
 # What explains these is in no evidence: which broker failed, and why, only its own log tells.
