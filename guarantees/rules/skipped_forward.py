@@ -25,10 +25,12 @@ class Trigger:
 
 
 def opened(view: View) -> Iterator[Finding]:
-    """A commit rose over unread offsets after a trigger: an operator, an absent commit, a change of leader."""
+    """A commit rose over unread offsets after a trigger: an operator, an absent commit, a log start above it, a change
+    of leader.
+    """
     for moved in view.triage.raised:
         trigger = _trigger(view, moved)
-        if trigger is not None and moved.new - moved.old > MARKER_SLACK:
+        if trigger is not None and moved.new - _first_left(view, moved) > MARKER_SLACK:
             yield _finding(view, moved, trigger)
 
 
@@ -43,12 +45,19 @@ def continued(finding: Finding, view: View) -> Finding:
     return replace(seen, closed_reason=f"the group went on from {reading.committed_offset:,}; what it skipped stays so")
 
 
+def _first_left(view: View, moved: CommitMove) -> int:
+    """What lay below the log start was gone before: `expired_unread` tells of it."""
+    offsets = view.offsets.get(moved.key.topic_partition)
+    start = None if offsets is None or offsets.topic_id != moved.after.topic_id else offsets.log_start_offset
+    return max(moved.old, start) if isinstance(start, int) else moved.old
+
+
 def _trigger(view: View, moved: CommitMove) -> Trigger | None:
     if moved.was_absent:
         return _after_absence(view, moved)
     if view.members(moved.key.group_id) == 0:
         return _operator(view, moved)
-    return _out_of_range(view, moved)
+    return _below_log_start(view, moved) or _out_of_range(view, moved)
 
 
 def _is_at_end(view: View, moved: CommitMove) -> bool:
@@ -85,6 +94,20 @@ def _operator(view: View, moved: CommitMove) -> Trigger | None:
     return Trigger("operator_reset", 1, Statement(Grade.PROBABLE, text, assumption))
 
 
+def _below_log_start(view: View, moved: CommitMove) -> Trigger | None:
+    """The commit lay below the log start, where a fetch is out of range, and the next one lies at the end."""
+    before = view.before.offsets.get(moved.key.topic_partition)
+    start = None if before is None or before.topic_id != moved.after.topic_id else before.log_start_offset
+    if not isinstance(start, int) or moved.old >= start or not _is_at_end(view, moved):
+        return None
+    text = "The commit lay below the log start, where a fetch is out of range, and auto.offset.reset=latest decided."
+    if moved.new - start < view.thresholds.min_skip_offsets:
+        why = "Whether auto.offset.reset is latest, or earliest and all that was left was read within a round."
+        return Trigger("below_log_start", 2, Statement(Grade.NOT_OBSERVABLE, why))
+    assumption = "a group that stood still does not read so many offsets between two samples"
+    return Trigger("below_log_start", 4, Statement(Grade.PROBABLE, text, assumption))
+
+
 def _out_of_range(view: View, moved: CommitMove) -> Trigger | None:
     """The commit stood, the leader changed, and the next commit lies at the end, too far for one step of reading."""
     silence = view.before.silences.get(moved.key)
@@ -105,12 +128,13 @@ def _out_of_range(view: View, moved: CommitMove) -> Trigger | None:
 
 
 def _finding(view: View, moved: CommitMove, trigger: Trigger) -> Finding:
-    where, skipped = f"{moved.key.topic}-{moved.key.partition}", moved.new - moved.old
+    where, first = f"{moved.key.topic}-{moved.key.partition}", _first_left(view, moved)
+    skipped = moved.new - first
     moved_text = (
         f"The committed offset of {moved.key.group_id} on {where} rose from {moved.old:,} (read "
         f"{utc(moved.before.observed_at_ms)}) to {moved.new:,} (read {utc(moved.after.observed_at_ms)})."
     )
-    most = f"Up to {skipped:,} offsets, from {moved.old:,} to {moved.new - 1:,}, were skipped unread."
+    most = f"Up to {skipped:,} offsets, from {first:,} to {moved.new - 1:,}, were skipped unread."
     return Finding(
         kind=Kind.SKIPPED_FORWARD,
         place=group_place(view.cluster_id, moved.key, moved.after.topic_id),

@@ -48,6 +48,36 @@ def test_the_smallest_jump_that_counts_is_ten_thousand_offsets():
     assert findings(*stood(committed=90_000), end(20), kind=SKIPPED)
 
 
+def overtaken(start, then, high=HIGH):
+    """Retention overtakes a commit that stands, and the next commit lies elsewhere."""
+    standing = [seen(s, high=high, start=0 if s < 5 else start, committed=5) for s in steps(0, 10)]
+    return (*standing, seen(15, high=high, start=start, committed=then))
+
+
+def test_a_commit_below_the_log_start_that_comes_out_at_the_end_skipped_what_was_left():
+    found = finding(*overtaken(50_000, HIGH), kind=SKIPPED)
+
+    assert (found.severity, found.grade, found.evidence["trigger"]) == (4, Grade.PROBABLE, "below_log_start")
+    assert (found.bounds.lower, found.bounds.upper) == (0, 50_000)
+    assert "from 50,000 to 99,999" in found.statements[2].text
+
+
+def test_so_little_left_may_have_been_read_within_a_round():
+    surely, maybe = (finding(*overtaken(start, HIGH), kind=SKIPPED) for start in (90_000, 90_001))
+
+    assert (surely.severity, maybe.severity) == (4, 2)
+    assert (maybe.grade, maybe.bounds.upper, maybe.statements[2].grade) == (Grade.POSSIBLE, 9_999, Grade.NOT_OBSERVABLE)
+
+
+@pytest.mark.parametrize(
+    "rounds",
+    [overtaken(50_000, HIGH - 1), overtaken(50_000, 50_100), overtaken(5, HIGH), overtaken(HIGH - 2, HIGH)],
+    ids=["below the end", "from the log start on", "not overtaken", "a marker's worth was left"],
+)
+def test_a_group_that_reads_on_from_a_log_start_skipped_nothing(rounds):
+    assert not findings(*rounds, kind=SKIPPED)
+
+
 def empty(second, committed, **given):
     return seen(second, high=900, committed=committed, members=(), **given)
 
