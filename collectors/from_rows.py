@@ -9,7 +9,6 @@ from collectors.intervals import Interval
 from collectors.kept_intervals import UNKNOWN_GROUPS
 from guarantees.observations import (
     CommittedOffset,
-    Coverage,
     EpochEnd,
     GroupState,
     Member,
@@ -24,19 +23,6 @@ from guarantees.unknown import Unknown
 from kafka_reader.groups import ListedGroup
 
 Intervals = Mapping[str, Sequence[Interval]]
-
-
-def coverage(row: Mapping[str, Any]) -> Coverage:
-    return Coverage(
-        signal=row["signal"],
-        asked=row["asked"],
-        answered=row["answered"],
-        refused=row["refused"],
-        failed=row["failed"],
-        error=row["error"],
-        started_at_ms=row["started_at"],
-        ended_at_ms=row["observed_at"],
-    )
 
 
 def partition(row: Mapping[str, Any]) -> TopicPartition:

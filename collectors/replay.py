@@ -23,6 +23,7 @@ from collectors.stored import Stored
 from collectors.watched import Remembered
 from guarantees.observations import GroupState, Round
 from guarantees.places import TopicPartition
+from store.coverage import coverage as coverage_of
 
 
 def replayed_rounds(kept: Stored) -> Iterator[Round]:
@@ -64,7 +65,10 @@ def stored_round(
     cluster_id: str, tick: int, rows: Mapping[str, Sequence[Row]], intervals: from_rows.Intervals
 ) -> Round:
     """One round. Facts kept as intervals are those that held while it ran."""
-    coverage = tuple(from_rows.coverage(row) for row in rows[rounds.TABLE])
+    coverage = tuple(
+        coverage_of(row, from_rows.whole(row["started_at"]), from_rows.whole(row["observed_at"]))
+        for row in rows[rounds.TABLE]
+    )
     started_at_ms = min(each.started_at_ms for each in coverage)
     ended_at_ms = max(each.ended_at_ms for each in coverage)
     held = {

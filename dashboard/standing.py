@@ -10,6 +10,7 @@ from guarantees.completeness import RoundsSeen
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
 from guarantees.verdicts import PipelineVerdict, Sight
+from store.coverage import coverage as coverage_of
 
 Row = Mapping[str, Any]
 OF_PARTITIONS = frozenset({Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS})
@@ -61,7 +62,7 @@ def sight(
     return Sight(
         newest_evidence_at_ms=evidence.observed_at_ms if own else None,
         interval_s=rounds.interval_ms / 1000,
-        coverage=tuple(_narrowed(_coverage(row), pipeline, own, states) for row in coverage),
+        coverage=tuple(_narrowed(_newest(row), pipeline, own, states) for row in coverage),
         sampled_topics=frozenset(sampled_topics),
         rounds=rounds,
     )
@@ -115,17 +116,8 @@ def _cannot(number: int) -> str:
     return f"{wording.plural(number, 'pipeline')} cannot be judged in full."
 
 
-def _coverage(row: Row) -> Coverage:
-    return Coverage(
-        signal=row["signal"],
-        asked=row["asked"],
-        answered=row["answered"],
-        refused=row["refused"],
-        failed=row["failed"],
-        error=row["error"],
-        started_at_ms=row["observed_at_ms"],
-        ended_at_ms=row["observed_at_ms"],
-    )
+def _newest(row: Row) -> Coverage:
+    return coverage_of(row, row["observed_at_ms"], row["observed_at_ms"])
 
 
 def _narrowed(whole: Coverage, pipeline: Pipeline, own: Sequence[Row], states: Sequence[Row]) -> Coverage:

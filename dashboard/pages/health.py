@@ -37,15 +37,6 @@ def sampling(view: View) -> None:
     tables.plain([health.sampled_row(row, view) for row in rows], None, "Topics whose ids are sampled")
 
 
-def store(view: View) -> None:
-    files, size = cached.store_size()
-    keep = cached.settings().store
-    st.markdown(
-        f"{wording.compact(size)}B in {wording.plural(files, 'file')}. Raw samples are kept "
-        f"{keep.raw_retention_h:g} h or {wording.compact(keep.raw_max_bytes)}B, whichever is less; findings for good."
-    )
-
-
 st.title("Health", anchor=False)
 panel.show(Panel("Parts", parts.draw, shows_age=False))
 panel.show(Panel("Last round, by signal", coverage))
@@ -53,4 +44,4 @@ panel.show(Panel("Promises", lambda view: promises.draw(view, shown_by=NEEDS)))
 panel.show(NEEDS)
 panel.show(Panel("Record jobs", jobs, shows_age=False))
 panel.show(Panel("Topics read, 24 h", sampling, shows_age=False))
-panel.show(Panel("Store", store, shows_age=False))
+panel.show(Panel("Store", parts.store, shows_age=False))
