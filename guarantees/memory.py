@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from guarantees.findings import Finding
 from guarantees.observations import (
@@ -45,9 +46,11 @@ class Silence:
     high_watermark: int
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """Lag that has not fallen from commit to commit: when it began and how high it was, then and after the newest."""
+class Growth(NamedTuple):
+    """Lag that has not fallen from commit to commit: when it began and how high it was, then and after the newest.
+
+    `commits` are those that left more than any before them. A tuple, since a round may make a hundred thousand.
+    """
 
     topic_id: str | None
     since_ms: int

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from guarantees.epochs import is_beyond
 from guarantees.findings import Kind
 from guarantees.lag import MARKER_SLACK
-from guarantees.memory import Memory
+from guarantees.memory import Memory, Silence
 from guarantees.observations import CommittedOffset, EpochEnd, GroupState, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
@@ -99,48 +99,67 @@ def triage(
     Share groups have no commits in this sense: they acknowledge out of order.
     """
     found = Triage(dict(before.commits))
-    lapsed = _lapsed(before)
     described = {g: state for g, state in observed.groups.items() if isinstance(state, GroupState)}
     share = {g for g, state in described.items() if state.group_type == "share"}
     memberless = {g for g, state in described.items() if not state.members}
+    context = Context(before.silences, _lapsed(before), offsets, distrusted, memberless, long_empty, epoch_ends)
     for key, commit in observed.commits.items():
         if key.group_id in share:
             continue
-        value, is_trusted = commit.committed_offset, key.group_id not in distrusted
+        value = commit.committed_offset
         if commit.is_pending:
             found.pending.append((key, commit))
-        elif value is None and is_trusted:
-            _note_absence(found, key)
         elif isinstance(value, int):
-            moved = _move(key, found.commits.get(key) or lapsed.get(key), commit, value, was_absent=key in lapsed)
-            if moved is not None and moved.new < moved.old and not is_trusted:
-                continue
-            _note_move(found, moved, is_standing=key.group_id in memberless or key in before.silences)
-            reading = _note_reading(found, key, commit, value, offsets if is_trusted else {})
-            if reading is not None:
-                _sort_in(found, reading, epoch_ends, is_in_empty_group=key.group_id in long_empty)
+            _take(found, key, commit, value, context)
+        elif value is None and key.group_id not in distrusted:
+            _note_absence(found, key)
     return found
 
 
-def _note_reading(
-    found: Triage,
-    key: GroupPartition,
-    commit: CommittedOffset,
-    value: int,
-    offsets: Mapping[TopicPartition, PartitionOffsets],
-) -> Reading | None:
-    """Remembers the commit; gives it with the offsets of its partition where they are of the same topic."""
-    known = found.commits.get(key)
-    if known is not None and known.topic_id != commit.topic_id and known.committed_offset == value:
-        found.carried.append(Reading(key, commit, value, None))
+class Context(NamedTuple):
+    """What a commit is compared with."""
+
+    silences: Mapping[GroupPartition, Silence]
+    lapsed: Mapping[GroupPartition, CommittedOffset]
+    offsets: Mapping[TopicPartition, PartitionOffsets]
+    distrusted: Set[str]
+    memberless: Set[str]
+    long_empty: Set[str]
+    epoch_ends: EpochEnds
+
+
+def _take(found: Triage, key: GroupPartition, commit: CommittedOffset, value: int, context: Context) -> None:
+    """Called for each of a hundred thousand commits: looks up no more than it must."""
+    known, is_trusted = found.commits.get(key), key.group_id not in context.distrusted
+    last = context.lapsed.get(key) if known is None else known
+    if last is not None and (last.committed_offset != value or last.topic_id != commit.topic_id):
+        if last.topic_id == commit.topic_id and not _note_move(found, key, last, commit, value, context):
+            return
+        if last.topic_id != commit.topic_id and last.committed_offset == value:
+            found.carried.append(Reading(key, commit, value, None))
     found.commits[key] = commit
-    answer = offsets.get(TopicPartition(key.topic, key.partition))
-    if answer is None or answer.topic_id != commit.topic_id:
-        return None
-    reading = Reading(key, commit, value, answer)
-    if known is None:
-        found.first.append(reading)
-    return reading
+    answer = context.offsets.get(TopicPartition(key.topic, key.partition)) if is_trusted else None
+    if answer is not None and answer.topic_id == commit.topic_id:
+        reading = Reading(key, commit, value, answer)
+        if known is None:
+            found.first.append(reading)
+        _sort_in(found, reading, answer, context)
+
+
+def _note_move(
+    found: Triage, key: GroupPartition, last: CommittedOffset, commit: CommittedOffset, new: int, context: Context
+) -> bool:
+    """Whether the move can be believed: a fall told by a coordinator that cannot be trusted is none."""
+    old, was_absent = last.committed_offset, key in context.lapsed
+    if not isinstance(old, int):
+        return True
+    if new < old:
+        if key.group_id in context.distrusted:
+            return False
+        found.fallen.append(CommitMove(key, last, commit, old, new, was_absent))
+    elif was_absent or key.group_id in context.memberless or key in context.silences:
+        found.raised.append(CommitMove(key, last, commit, old, new, was_absent))
+    return True
 
 
 def _lapsed(before: Memory) -> dict[GroupPartition, CommittedOffset]:
@@ -162,32 +181,14 @@ def _note_absence(found: Triage, key: GroupPartition) -> None:
         found.gone.append((key, known))
 
 
-def _note_move(found: Triage, moved: CommitMove | None, *, is_standing: bool) -> None:
-    if moved is None:
-        return
-    if moved.new < moved.old:
-        found.fallen.append(moved)
-    elif moved.new > moved.old and (moved.was_absent or is_standing):
-        found.raised.append(moved)
-
-
-def _move(
-    key: GroupPartition, known: CommittedOffset | None, commit: CommittedOffset, new: int, *, was_absent: bool
-) -> CommitMove | None:
-    if known is None or known.topic_id != commit.topic_id:
-        return None
-    old = known.committed_offset
-    return CommitMove(key, known, commit, old, new, was_absent) if isinstance(old, int) and new != old else None
-
-
-def _sort_in(found: Triage, reading: Reading, epoch_ends: EpochEnds, *, is_in_empty_group: bool) -> None:
-    ends = epoch_ends.get(reading.key.topic_partition) if epoch_ends else None
-    if ends and _is_beyond_epoch(reading.commit, reading.committed_offset, ends):
-        found.beyond_epoch.append(reading)
-    if is_in_empty_group:
+def _sort_in(found: Triage, reading: Reading, answer: PartitionOffsets, context: Context) -> None:
+    if context.epoch_ends:
+        ends = context.epoch_ends.get(reading.key.topic_partition)
+        if ends and _is_beyond_epoch(reading.commit, reading.committed_offset, ends):
+            found.beyond_epoch.append(reading)
+    if context.long_empty and reading.key.group_id in context.long_empty:
         found.in_empty_groups.append(reading)
-    if reading.offsets is not None:
-        _sort_by_offsets(found, reading, reading.offsets)
+    _sort_by_offsets(found, reading, answer)
 
 
 def _sort_by_offsets(found: Triage, reading: Reading, answer: PartitionOffsets) -> None:

@@ -21,7 +21,7 @@ LEAST_COMMITS = 3
 
 
 def opened(view: View) -> Iterator[Finding]:
-    """Lag was as high or higher after each of the last commits, higher in the end, for as long as a stall takes."""
+    """No commit left less lag than the one before, and three or more left more, for as long as a stall takes."""
     for reading in view.triage.behind:
         growth = view.now.growths.get(reading.key)
         if growth is None or not _is_trend(growth, reading, view.thresholds.stalled_after_s):
@@ -81,14 +81,19 @@ def remember(
 
 
 def _grown(growth: Growth | None, before: Memory, found: Reading) -> Growth | None:
-    last, lag, at_ms = before.commits.get(found.key), found.readable, found.commit.observed_at_ms
-    if last is None or not isinstance(lag, int) or last.topic_id != found.commit.topic_id:
+    last = before.commits.get(found.key)
+    if last is None or last.topic_id != found.commit.topic_id:
         return None
     if last.committed_offset == found.committed_offset:
         return growth
+    lag, at_ms = found.readable, found.commit.observed_at_ms
+    if not isinstance(lag, int):
+        return None
     if growth is None or growth.topic_id != found.commit.topic_id or lag < growth.lag:
         return Growth(found.commit.topic_id, at_ms, lag, lag, 0)
-    return replace(growth, lag=lag, commits=growth.commits + 1)
+    if lag == growth.lag:
+        return growth
+    return Growth(growth.topic_id, growth.since_ms, growth.first_lag, lag, growth.commits + 1)
 
 
 def _is_trend(growth: Growth, reading: Reading, least_s: float) -> bool:
@@ -126,8 +131,8 @@ def _title(key: GroupPartition, evidence: Evidence) -> str:
 
 def _statements(key: GroupPartition, evidence: Evidence) -> tuple[Statement, ...]:
     text = (
-        f"After each of {number(evidence, 'commits'):,} commits of {key.group_id} on {key.topic}-{key.partition} since "
-        f"{utc(number(evidence, 'since_ms'))} at least as many offsets were unread as before: "
+        f"No commit of {key.group_id} on {key.topic}-{key.partition} since {utc(number(evidence, 'since_ms'))} left "
+        f"fewer offsets unread than the one before, and {number(evidence, 'commits'):,} left more: "
         f"{number(evidence, 'first_lag'):,} have become {number(evidence, 'lag'):,}."
     )
     slower = Statement(

@@ -36,14 +36,14 @@ def once_per(period, *levels):
         (once_per(100, 10, 20, 30, 40, 50), True),
         (once_per(100, 10, 20, 30, 40), False),
         (once_per(100, 10, 20, 30, 40, 39), False),
-        (once_per(100, 10, 20, 20, 20, 20), False),
-        (once_per(100, 10, 20, 20, 20, 22), False),
-        (once_per(100, 10, 20, 20, 20, 23), True),
+        (once_per(100, 10, 20, 30, 40, 40), False),
+        (once_per(100, 10, 20, 20, 21, 21, 22), False),
+        (once_per(100, 10, 20, 20, 21, 21, 22, 23), True),
         (once_per(30, 10, 20, 30, 40, 50), False),
     ],
     ids=["grows", "too few commits", "fell in the end", "stands", "markers may explain it", "just more", "too short"],
 )
-def test_a_trend_takes_three_commits_two_minutes_and_more_than_markers(rounds, is_found):
+def test_a_trend_takes_three_commits_that_leave_more_two_minutes_and_more_than_markers(rounds, is_found):
     assert bool(findings(*rounds, kind=BEHIND)) is is_found
 
 
