@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Place
 from guarantees.view import number
 
@@ -23,7 +24,7 @@ def joined_counts(before: Finding, now: Finding, what: str) -> Finding:
     return replace(
         before,
         bounds=total,
-        title=f"{where(before.place)}: {total.lower:,} {what}",
+        title=f"{where(before.place)}: {counted(total.lower, 'record')} {what}",
         evidence={**before.evidence, "last_offset": now.evidence["last_offset"]},
         last_seen_at_ms=max(before.last_seen_at_ms, now.last_seen_at_ms),
         closed_reason=None,

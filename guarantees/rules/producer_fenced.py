@@ -69,7 +69,11 @@ def _finding(view: EndsView, fenced: Sequence[Ending]) -> Finding:
     statements = [Statement(Grade.PROVEN, text)]
     if is_storm:
         statements.append(
-            Statement(Grade.PROVEN, f"{often} times within a minute: instances with one transactional id take turns.")
+            Statement(
+                Grade.PROVEN,
+                f"It happened {often} times within a minute: instances with one transactional id take turns, or one "
+                f"starts again and again.",
+            )
         )
     return Finding(
         kind=Kind.PRODUCER_FENCED,

@@ -31,15 +31,17 @@ def joined(before: Finding, now: Finding) -> Finding:
     if not is_further(before, now):
         return before
     surest = now if now.severity > before.severity else before
-    bumps = [*_bumps(before), *_bumps(now)]
+    bumps, count = [*_bumps(before), *_bumps(now)], _count(before) + _count(now)
     evidence = {
         **before.evidence,
         "bumps": bumps[:SHOWN],
-        "count": _count(before) + _count(now),
+        "count": count,
         "last_offset": now.evidence["last_offset"],
     }
     return replace(
         surest,
+        title=f"{where(before.place)}: producers recovered from errors {count:,} times, "
+        f"producer {bumps[0]['producer_id']} first",
         evidence=evidence,
         happened_at_ms=before.happened_at_ms,
         last_seen_at_ms=max(before.last_seen_at_ms, now.last_seen_at_ms),
@@ -59,18 +61,20 @@ def _count(finding: Finding) -> int:
 def _finding(seen: SeenBatch, epoch_before: int | None) -> Finding:
     batch, place, previous = seen.batch, seen.scan.place, seen.previous
     is_first_of_leader = previous is not None and previous.leader_epoch < batch.leader_epoch
-    text = (
+    raised = (
         f"Producer {batch.producer_id} raised its epoch from {epoch_before} to {batch.producer_epoch} at offset "
-        f"{batch.base_offset:,} of {where(place)}: what it had in flight may be lost or stored twice."
+        f"{batch.base_offset:,} of {where(place)}"
     )
     return Finding(
         kind=Kind.PRODUCER_RECOVERED,
         place=place,
         anchor=f"leader epoch {batch.leader_epoch}",
         severity=3 if is_first_of_leader else 2,
-        title=f"{where(place)}: producers recovered from an error, first producer {batch.producer_id}",
+        title=f"{where(place)}: producer {batch.producer_id} recovered from an error",
         statements=(
-            Statement(Grade.PROBABLE, text, LOG_WAS_CUT) if is_first_of_leader else Statement(Grade.POSSIBLE, text),
+            Statement(Grade.PROBABLE, f"{raised}: records of it are lost, or were sent again.", LOG_WAS_CUT)
+            if is_first_of_leader
+            else Statement(Grade.POSSIBLE, f"{raised}: what it had in flight may be lost or stored twice."),
             Statement(Grade.NOT_OBSERVABLE, "Which error the client met, and which records it had in flight."),
         ),
         bounds=None,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from guarantees.amounts import counted
 from guarantees.audits import DuplicateCause
 from guarantees.batches import Batch, steps_ahead
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
@@ -10,6 +11,7 @@ from guarantees.header_evidence import joined_counts, where
 from guarantees.header_traces import ProducerTrace, SeenBatch, likeness
 
 ONE_PAYLOAD_A_TIME = "no application sends equal payloads with the same timestamps"
+STORED_TWICE = "stored twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def found(seen: SeenBatch) -> Iterator[Finding]:
 
 def joined(before: Finding, now: Finding) -> Finding:
     """Further copies of the same cause and producer are one finding."""
-    return joined_counts(before, now, "records stored twice")
+    return joined_counts(before, now, STORED_TWICE)
 
 
 def repeated(seen: SeenBatch) -> Resent | None:
@@ -104,7 +106,7 @@ def _finding(seen: SeenBatch, resent: Resent) -> Finding:
         place=seen.scan.place,
         anchor=_anchor(batch, resent.cause),
         severity=4 if resent.cause is DuplicateCause.SAME_SEQUENCE else 3,
-        title=f"{where(seen.scan.place)}: {count:,} records stored twice",
+        title=f"{where(seen.scan.place)}: {counted(count, 'record')} {STORED_TWICE}",
         statements=(_statement(seen, resent),),
         bounds=Bounds(count, count, count, Unit.RECORDS),
         evidence=_evidence(batch, resent),

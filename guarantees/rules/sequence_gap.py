@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from guarantees.amounts import counted
 from guarantees.batches import steps_ahead
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
@@ -48,7 +49,7 @@ def _finding(seen: SeenBatch, trace: ProducerTrace, gap: int, expected: int) -> 
         place=place,
         anchor=f"producer {batch.producer_id}, epoch {batch.producer_epoch}, offset {batch.base_offset}",
         severity=1,
-        title=f"{where(place)}: unexplained gap of {gap:,} sequences of producer {batch.producer_id}",
+        title=f"{where(place)}: unexplained gap of {counted(gap, 'sequence')} of producer {batch.producer_id}",
         statements=(
             Statement(Grade.PROVEN, text),
             Statement(Grade.NOT_OBSERVABLE, "Whether records are lost: a gap between stored batches is no sign of it."),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Hold, Memory
@@ -92,7 +93,7 @@ def _outcome(finding: Finding, view: View) -> str:
 
 
 def _finding(view: View, partition: TopicPartition, hold: Hold, offsets: PartitionOffsets) -> Finding:
-    found = transactions.holder(view, partition, hold.start_offset)
+    found = transactions.holder(view, partition, hold)
     now_ms = offsets.observed_at_ms
     kind = transactions.classify(found, hold.since_ms, view.thresholds.transaction_overdue_share, now_ms)
     blocked = known(offsets.high_watermark) - hold.start_offset
@@ -100,8 +101,9 @@ def _finding(view: View, partition: TopicPartition, hold: Hold, offsets: Partiti
         r for r in view.waiting.get(partition, ()) if 0 <= hold.start_offset - r.committed_offset <= MARKER_SLACK
     ]
     transaction, producer = found.transaction, found.producer
-    producer_id = hold.producer_id if transaction is None or producer is not None else transaction.producer_id
-    epoch = hold.producer_epoch if transaction is None or producer is not None else transaction.producer_epoch
+    producer_id, epoch = hold.producer_id, hold.producer_epoch
+    if producer_id is None and transaction is not None:
+        producer_id, epoch = transaction.producer_id, transaction.producer_epoch
     name = None if transaction is None else transaction.transactional_id
     where = f"{partition.topic}-{partition.partition}"
     return Finding(
@@ -109,7 +111,7 @@ def _finding(view: View, partition: TopicPartition, hold: Hold, offsets: Partiti
         place=partition_place(view.cluster_id, partition, offsets.topic_id),
         anchor=f"producer {producer_id}, epoch {epoch}, offset {hold.start_offset}",
         severity=transactions.SEVERITY[kind],
-        title=f"{where}: {kind} transaction of {_named(producer_id, name)} holds back {blocked:,} offsets",
+        title=f"{where}: {kind} transaction of {_named(producer_id, name)} holds back {counted(blocked, 'offset')}",
         statements=_statements(where, hold, found, kind, blocked, waiting, now_ms),
         bounds=Bounds(blocked, blocked, blocked, Unit.OFFSETS),
         evidence={
@@ -150,39 +152,46 @@ def _statements(
 ) -> tuple[Statement, ...]:
     stands = (
         f"The last stable offset of {where} stands at {hold.start_offset:,} since {utc(hold.since_ms)} at the latest: "
-        f"{blocked:,} offsets up to the high watermark are hidden from read_committed readers."
+        f"read_committed readers do not see {counted(blocked, 'offset')} up to the high watermark."
     )
-    statements = [Statement(Grade.PROVEN, stands), _who(found), _age(found, kind, hold, now_ms)]
+    statements = [Statement(Grade.PROVEN, stands), _who(found, hold), _age(found, kind, hold, now_ms)]
     if waiting:
         text = f"Groups waiting there: {', '.join(r.key.group_id for r in waiting)}."
         statements.append(Statement(Grade.PROBABLE, text, "they read with isolation level read_committed"))
     return tuple(statements)
 
 
-def _who(found: Holder) -> Statement:
-    if found.producer is not None:
-        who = f"Producer {found.producer.producer_id}, epoch {found.producer.producer_epoch},"
+def _who(found: Holder, hold: Hold) -> Statement:
+    if hold.producer_id is not None:
+        who = f"Producer {hold.producer_id}, epoch {hold.producer_epoch},"
         return Statement(Grade.PROVEN, f"{who} has a transaction open there.")
     if found.transaction is not None:
         text = f"{found.transaction.transactional_id} (producer {found.transaction.producer_id}) holds it."
         return Statement(
             Grade.PROBABLE, text, "the oldest transaction that lists the partition is the one that starts there"
         )
-    return Statement(Grade.NOT_OBSERVABLE, "Who holds it: describing producers needs READ on the topic.")
+    return Statement(Grade.NOT_OBSERVABLE, "Who holds it: no answer names it (describing producers needs READ).")
 
 
 def _age(found: Holder, kind: TransactionClass, hold: Hold, now_ms: int) -> Statement:
     age_ms = transactions.coordinator_age_ms(found.transaction, now_ms)
     if found.is_listed is False and found.is_denied_by_description:
-        return Statement(Grade.PROVEN, f"{kind}: its coordinator describes the transaction without this partition.")
+        return Statement(
+            Grade.PROVEN, f"It is {kind}: its coordinator describes the transaction without this partition."
+        )
     if found.is_listed is False:
-        text = f"{kind}: no coordinator knows a transaction of this producer."
+        text = f"It is {kind}: no coordinator knows a transaction of this producer."
         return Statement(
             Grade.PROBABLE, text, "every transactional id may be described: a missing right looks the same"
         )
-    if found.transaction is not None and age_ms is not None:
-        timeout_s = found.transaction.timeout_ms / 1000
-        text = f"{kind}: open for {age_ms / 1000:.0f} s by its coordinator, timeout {timeout_s:.0f} s."
-        return Statement(Grade.PROVEN, text)
-    held_s = (now_ms - hold.since_ms) / 1000
-    return Statement(Grade.NOT_OBSERVABLE, f"{kind}: seen open for {held_s:.0f} s; its timeout is not known.")
+    seen_s = f"It is {kind}: seen open for {(now_ms - hold.since_ms) / 1000:.0f} s"
+    if found.transaction is None:
+        most_s = transactions.MAX_TIMEOUT_MS // 1000
+        text = f"{seen_s}; its timeout is not known, by default the brokers allow {most_s} s at most."
+        return Statement(Grade.NOT_OBSERVABLE, text)
+    timeout_s = found.transaction.timeout_ms / 1000
+    if age_ms is None:
+        return Statement(Grade.NOT_OBSERVABLE, f"{seen_s}, timeout {timeout_s:.0f} s; when it began is not known.")
+    return Statement(
+        Grade.PROVEN, f"It is {kind}: begun {age_ms / 1000:.0f} s ago by its coordinator, timeout {timeout_s:.0f} s."
+    )

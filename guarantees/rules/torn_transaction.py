@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from guarantees.amounts import counted
 from guarantees.batches import Marker
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
@@ -74,7 +75,7 @@ def _torn(view: EndsView, aborted: Ending, committed: Ending, assumption: str | 
         place=aborted.place,
         anchor=f"producer {aborted.producer_id}, epoch {aborted.marker_epoch}, abort at offset {aborted.marker_offset}",
         severity=4,
-        title=f"{where(aborted.place)}: {records:,} records aborted of a transaction committed elsewhere",
+        title=f"{where(aborted.place)}: {counted(records, 'record')} aborted of a transaction committed elsewhere",
         statements=(headline, *(() if assumption is None else (Statement(Grade.PROVEN, KAFKA_ALLOWS_IT),))),
         bounds=None,
         evidence={
@@ -94,7 +95,7 @@ def _late(seen: SeenBatch, marker_epoch: int) -> Finding:
     batch, place = seen.batch, seen.scan.place
     text = (
         f"The batch at offset {batch.base_offset:,} of {where(place)} was written by producer {batch.producer_id} "
-        f"under epoch {batch.producer_epoch}, after a marker of epoch {marker_epoch} had ended that."
+        f"under epoch {batch.producer_epoch}, after a marker of epoch {marker_epoch} had ended that epoch."
     )
     return Finding(
         kind=Kind.TORN_TRANSACTION,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.header_evidence import where
 from guarantees.header_traces import Ending, OpenData
@@ -37,8 +38,8 @@ def _finding(view: EndsView, end: Ending, data: OpenData, transaction: Transacti
     text = (
         f"The transaction of {transaction.transactional_id} (producer {end.producer_id}, epoch {data.producer_epoch}) "
         f"was aborted after {open_ms / 1000:.0f} s, at its timeout of {transaction.timeout_ms / 1000:.0f} s: "
-        f"{data.records:,} records of {where(end.place)} from offset {data.first_offset:,} on are "
-        f"withheld from read_committed readers."
+        f"read_committed readers never see {counted(data.records, 'record')} of {where(end.place)} from offset "
+        f"{data.first_offset:,} on."
     )
     return Finding(
         kind=Kind.TRANSACTION_TIMED_OUT,
@@ -48,7 +49,7 @@ def _finding(view: EndsView, end: Ending, data: OpenData, transaction: Transacti
         title=f"{where(end.place)}: transaction of {transaction.transactional_id} aborted at its timeout",
         statements=(
             Statement(Grade.PROBABLE, text, NOBODY_ELSE_ENDED_IT),
-            Statement(Grade.NOT_OBSERVABLE, "Whether the application wrote them again, or believes them committed."),
+            Statement(Grade.NOT_OBSERVABLE, "Whether the application wrote the data again, or believes it committed."),
         ),
         bounds=Bounds(data.records, data.records, data.records, Unit.RECORDS),
         evidence={

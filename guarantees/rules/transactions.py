@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from guarantees.memory import Hold
 from guarantees.observations import OpenProducer, Round, Signal, Transaction
 from guarantees.places import TopicPartition
 from guarantees.view import View
@@ -51,12 +52,15 @@ class Holder:
     is_denied_by_description: bool
 
 
-def holder(view: View, partition: TopicPartition, start_offset: int) -> Holder:
-    """The producer whose open transaction starts at the stable offset, and its transaction."""
-    producer = producer_at(view.round, partition, start_offset)
+def holder(view: View, partition: TopicPartition, hold: Hold) -> Holder:
+    """The producer whose open transaction starts at the stable offset, and its transaction.
+
+    Without the leader's answer in this round: a transaction that lists the partition, of the producer named before.
+    """
+    producer = producer_at(view.round, partition, hold.start_offset)
     if producer is None:
         listing = sorted(
-            (t for t in view.round.transactions if partition in t.partitions),
+            (t for t in _listing(view, partition) if hold.producer_id in (None, t.producer_id)),
             key=lambda t: (t.started_at_ms or 0, t.transactional_id),
         )
         return Holder(None, listing[0] if listing else None, True if listing else None, is_denied_by_description=False)
@@ -69,6 +73,10 @@ def holder(view: View, partition: TopicPartition, start_offset: int) -> Holder:
     coverage = view.coverage(Signal.TRANSACTIONS)
     is_complete = coverage is not None and coverage.is_complete and not coverage.refused
     return Holder(producer, None, False if is_complete else None, is_denied_by_description=False)
+
+
+def _listing(view: View, partition: TopicPartition) -> list[Transaction]:
+    return [t for t in view.round.transactions if partition in t.partitions]
 
 
 def producer_at(observed: Round, partition: TopicPartition, start_offset: int) -> OpenProducer | None:

@@ -20,7 +20,7 @@ def test_a_new_producer_that_begins_above_0_under_a_new_leader_has_lost_records(
     assert finding.anchor == "producer 2, epoch 0, offset 101"
     assert (finding.severity, finding.bounds) == (4, Bounds(4, 4, 4, Unit.RECORDS))
     assert [one.grade for one in finding.statements] == [Grade.PROVEN, Grade.PROBABLE, Grade.NOT_OBSERVABLE]
-    assert finding.statements[0].text.startswith("4 records (sequences 0-3) of producer 2 existed in the client")
+    assert finding.statements[0].text.startswith("The log lacks 4 records (sequences 0-3) of producer 2")
     assert finding.statements[1].assumption == missing_sequences.OLD_LEADER_HELD_THEM
     assert finding.evidence["previous_leader_epoch"] == 3
 
@@ -52,12 +52,20 @@ def test_one_condition_that_does_not_hold_is_silence(batches, read):
     assert missing(*batches, **read) == []
 
 
-@pytest.mark.parametrize("read", [{"known": NOBODY}, {"start": NOBODY}, {"policy": NOBODY}])
-def test_one_condition_unknown_leaves_a_possible_loss_that_alarms_nobody(read):
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [
+        ({"known": NOBODY}, "whether the producer had written before"),
+        ({"start": NOBODY}, "where the log begins"),
+        ({"policy": NOBODY}, "whether compaction removes records"),
+    ],
+)
+def test_one_condition_unknown_leaves_a_possible_loss_that_alarms_nobody(read, name):
     (finding,) = missing(OLD, NEW, **read)
 
     assert (finding.severity, finding.grade, finding.bounds) == (1, Grade.POSSIBLE, Bounds(0, None, 4, Unit.RECORDS))
-    assert "Not known: not asked." in finding.statements[0].text
+    assert f"Not known: {name} (not asked)." in finding.statements[0].text
+    assert finding.evidence["unknown_condition"] == f"{name} (not asked)"
 
 
 def test_where_nobody_said_who_is_new_only_a_change_of_leader_counts():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
@@ -148,3 +150,22 @@ def test_the_stable_offset_stood_through_a_gap():
         finding(*held(0), *held(600, first=600), kind=FROZEN).happened_at_ms
         == held(0)[0].partitions[PARTITION].observed_at_ms
     )
+
+
+def test_a_name_known_before_is_kept_where_the_leader_does_not_answer_when_it_is_found():
+    other = transaction(PARTITION, producer_id=3, started=-5)
+    found = finding(*held(5), *held(10, first=10, producers=NOBODY, transactions=(other, *LISTED)), kind=FROZEN)
+
+    assert (found.evidence["producer_id"], found.evidence["transaction_started_at_ms"]) == (7, LISTED[0].started_at_ms)
+    assert (found.statements[1].grade, found.statements[1].text) == (
+        Grade.PROVEN,
+        "Producer 7, epoch 0, has a transaction open there.",
+    )
+
+
+def test_a_transaction_whose_begin_is_not_known_is_as_old_as_it_was_seen():
+    begun_unseen = (replace(LISTED[0], started_at_ms=None),)
+    found = finding(*held(61, every=30.5, transactions=begun_unseen), kind=FROZEN)
+
+    assert (found.evidence["class"], found.statements[2].grade) == ("expiring", Grade.NOT_OBSERVABLE)
+    assert found.statements[2].text == ("It is expiring: seen open for 61 s, timeout 60 s; when it began is not known.")
