@@ -47,12 +47,13 @@ class Silence:
 
 
 class Growth(NamedTuple):
-    """Lag that has not fallen from commit to commit: when it began and how high it was, then and after the newest.
+    """Lag that has not fallen from commit to commit: with which commit it began, and how high it was then and after the newest.
 
     `commits` are those that left more than any before them. A tuple, since a round may make a hundred thousand.
     """
 
     topic_id: str | None
+    committed_offset: int
     since_ms: int
     first_lag: int
     lag: int

@@ -45,17 +45,23 @@ def continued(finding: Finding, view: View) -> Finding:
         return replace(seen, closed_reason="superseded: the commit stands still")
     if view.members(reading.key.group_id) == 0:
         return replace(seen, closed_reason="the group has no members any more")
-    growth, readable = view.now.growths.get(reading.key), reading.readable
+    readable, lag = reading.readable, number(finding.evidence, "lag")
     if not isinstance(readable, int):
         return seen
-    if growth is None or growth.since_ms > number(finding.evidence, "since_ms"):
+    if readable < lag:
         return replace(seen, closed_reason=f"the lag fell to {readable:,}")
-    evidence = {**finding.evidence, "lag": growth.lag, "commits": growth.commits}
+    before = view.before.commits.get(reading.key)
+    has_moved = before is not None and before.committed_offset != reading.committed_offset
+    return _grown_finding(seen, reading.key, readable) if has_moved and readable > lag else seen
+
+
+def _grown_finding(finding: Finding, key: GroupPartition, lag: int) -> Finding:
+    evidence = {**finding.evidence, "lag": lag, "commits": number(finding.evidence, "commits") + 1}
     return replace(
-        seen,
-        title=_title(reading.key, evidence),
-        statements=_statements(reading.key, evidence),
-        bounds=Bounds(growth.lag, growth.lag, growth.lag, Unit.OFFSETS),
+        finding,
+        title=_title(key, evidence),
+        statements=_statements(key, evidence),
+        bounds=Bounds(lag, lag, lag, Unit.OFFSETS),
         evidence=evidence,
     )
 
@@ -90,10 +96,10 @@ def _grown(growth: Growth | None, before: Memory, found: Reading) -> Growth | No
     if not isinstance(lag, int):
         return None
     if growth is None or growth.topic_id != found.commit.topic_id or lag < growth.lag:
-        return Growth(found.commit.topic_id, at_ms, lag, lag, 0)
+        return Growth(found.commit.topic_id, found.committed_offset, at_ms, lag, lag, 0)
     if lag == growth.lag:
         return growth
-    return Growth(growth.topic_id, growth.since_ms, growth.first_lag, lag, growth.commits + 1)
+    return growth._replace(lag=lag, commits=growth.commits + 1)
 
 
 def _is_trend(growth: Growth, reading: Reading, least_s: float) -> bool:
@@ -113,7 +119,7 @@ def _finding(view: View, reading: Reading, growth: Growth) -> Finding:
     return Finding(
         kind=Kind.FALLING_BEHIND,
         place=group_place(view.cluster_id, reading.key, reading.commit.topic_id),
-        anchor=f"lag {growth.first_lag} since {growth.since_ms}",
+        anchor=f"commit {growth.committed_offset}",
         severity=1,
         title=_title(reading.key, evidence),
         statements=_statements(reading.key, evidence),

@@ -14,6 +14,7 @@ from guarantees.record_times import NoAge, record_age_ms
 from guarantees.times import utc
 from guarantees.view import number
 
+TITLE = {NoAge.NEAR_1970: "near 1970", NoAge.FUTURE: "in the future"}
 SEVERITY = {NoAge.NEAR_1970: 3, NoAge.FUTURE: 2}
 
 
@@ -48,7 +49,7 @@ def _finding(seen: SeenBatch, age: NoAge) -> Finding:
         place=place,
         anchor=age.name.lower(),
         severity=SEVERITY[age],
-        title=f"{where(place)} holds records of which {age}",
+        title=f"{where(place)} holds records whose timestamps lie {TITLE[age]}",
         statements=_statements(seen, age),
         bounds=None,
         evidence={

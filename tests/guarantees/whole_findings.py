@@ -9,6 +9,7 @@ from pathlib import Path
 
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Finding, Kind, Unit
+from guarantees.rules import odd_timestamps
 from guarantees.rules.duplicates import duplicate_findings
 from guarantees.rules.losses import loss_episodes, loss_findings
 from tests.guarantees.builders import (
@@ -25,6 +26,7 @@ from tests.guarantees.builders import (
     steps,
     transaction,
 )
+from tests.guarantees.logs import batch, found_by, scan
 from tests.guarantees.test_duplicates import GROUP, WRITER
 from tests.guarantees.test_losses import AUDIT, exact, lost
 from tests.guarantees.whole_batches import WHOLE_BATCHES
@@ -98,6 +100,21 @@ def possible_redelivery() -> Finding:
     )
 
 
+def falling_behind() -> Finding:
+    rounds = [seen(s, committed=1000 + int(s), high=1100 + 2 * int(s)) for s in steps(0, 130)]
+    return finding(*rounds, kind=Kind.FALLING_BEHIND)
+
+
+def odd_timestamps_of_the_future() -> Finding:
+    (found,) = found_by(odd_timestamps, [scan(replace(batch(7, 3), max_timestamp_ms=at(7_200)))])
+    return found
+
+
+def odd_timestamps_near_1970() -> Finding:
+    (found,) = found_by(odd_timestamps, [scan(replace(batch(7, 3), max_timestamp_ms=332_800_244))])
+    return found
+
+
 def duplicate_write() -> Finding:
     (found,) = duplicate_findings([GROUP], [WRITER], at(9))
     return found
@@ -142,6 +159,9 @@ WHOLE: Mapping[str, Callable[[], Finding]] = {
         below_min_isr,
         stable_offset_frozen,
         possible_redelivery,
+        falling_behind,
+        odd_timestamps_of_the_future,
+        odd_timestamps_near_1970,
         duplicate_write,
         duplicate_write_that_is_estimated,
         lost_write,
