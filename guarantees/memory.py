@@ -47,7 +47,7 @@ class Silence:
 
 
 class Growth(NamedTuple):
-    """Lag that has not fallen from commit to commit: with which commit it began, and how high it was then and after the newest.
+    """Lag that has not fallen from commit to commit: which commit it began with, and how high it was then and now.
 
     `commits` are those that left more than any before them. A tuple, since a round may make a hundred thousand.
     """
