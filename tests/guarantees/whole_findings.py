@@ -27,6 +27,7 @@ from tests.guarantees.builders import (
 )
 from tests.guarantees.test_duplicates import GROUP, WRITER
 from tests.guarantees.test_losses import AUDIT, exact, lost
+from tests.guarantees.whole_offsets import WHOLE_OFFSETS
 
 DIRECTORY = Path(__file__).parent / "whole_findings"
 TWO = (member("m1", PARTITION), member("m2"))
@@ -146,7 +147,7 @@ WHOLE: Mapping[str, Callable[[], Finding]] = {
         lost_write,
         lost_write_of_one_to_one,
     )
-}
+} | WHOLE_OFFSETS
 
 
 def written_out(found: Finding) -> str:
