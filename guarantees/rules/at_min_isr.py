@@ -10,7 +10,7 @@ from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View, partition_place, topic_partition
+from guarantees.view import View, number, partition_place, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -30,7 +30,10 @@ def continued(finding: Finding, view: View) -> Finding:
     lasting = while_low(finding, view, view.now.at_min_isr, "no longer at the minimum of in-sync replicas")
     if partition is None or lasting.closed_reason is not None or not _is_single(view, partition):
         return lasting
-    return replace(lasting, severity=3)
+    state = view.round.states[partition]
+    text = _sentence(partition, state, number(lasting.evidence, "since_ms"), is_single=True)
+    evidence = {**lasting.evidence, "min_insync_replicas": _minimum(view, partition), "effective_minimum": 1}
+    return replace(lasting, severity=3, title=_single_copy(partition), statements=(text,), evidence=evidence)
 
 
 def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartition, LowIsr]:
@@ -52,27 +55,39 @@ def _minimum(view: View, partition: TopicPartition) -> int | None:
 
 
 def _finding(view: View, partition: TopicPartition, low: LowIsr, state: PartitionState) -> Finding:
-    where, minimum = f"{partition.topic}-{partition.partition}", _minimum(view, partition)
+    minimum = _minimum(view, partition)
     evidence = low_evidence(low, state, minimum)
     is_single = is_single_copy(state, minimum)
-    in_sync, replicas = list(state.in_sync_replicas), list(state.replicas)
-    consequence = (
-        "acks=all acknowledges what the leader alone has, and its loss loses them"
-        if is_single
-        else "one replica less and writes with acks=all are refused"
-    )
-    text = f"{where} has the in-sync replicas {in_sync} of {replicas}, since {utc(low.since_ms)} at the latest"
+    needed = f"{len(state.in_sync_replicas)} of {effective_minimum(state, minimum)} needed"
+    spare = f"{_where(partition)} has no in-sync replica to spare: {needed}"
     return Finding(
         kind=Kind.AT_MIN_ISR,
         place=partition_place(view.cluster_id, partition, low.topic_id),
         anchor=f"leader epoch {low.leader_epoch}, since {low.since_ms}",
         severity=3 if is_single else 1,
-        title=f"{where} acknowledges a single copy"
-        if is_single
-        else f"{where} has no in-sync replica to spare: {len(in_sync)} of {effective_minimum(state, minimum)} needed",
-        statements=(Statement(Grade.PROVEN, f"{text}: {consequence}."),),
+        title=_single_copy(partition) if is_single else spare,
+        statements=(_sentence(partition, state, low.since_ms, is_single=is_single),),
         bounds=seconds(evidence, state.observed_at_ms),
         evidence=evidence,
         happened_at_ms=low.since_ms,
         last_seen_at_ms=state.observed_at_ms,
     )
+
+
+def _where(partition: TopicPartition) -> str:
+    return f"{partition.topic}-{partition.partition}"
+
+
+def _single_copy(partition: TopicPartition) -> str:
+    return f"{_where(partition)} acknowledges a single copy"
+
+
+def _sentence(partition: TopicPartition, state: PartitionState, since_ms: int, *, is_single: bool) -> Statement:
+    consequence = (
+        "acks=all acknowledges what the leader alone has, and its loss loses that"
+        if is_single
+        else "one replica less and writes with acks=all are refused"
+    )
+    in_sync, replicas = list(state.in_sync_replicas), list(state.replicas)
+    text = f"{_where(partition)} has the in-sync replicas {in_sync} of {replicas}"
+    return Statement(Grade.PROVEN, f"{text}; at the minimum since {utc(since_ms)} at the latest: {consequence}.")

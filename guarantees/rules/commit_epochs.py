@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.epochs import confirmed_end, is_beyond
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import Memory
@@ -96,8 +97,8 @@ def _in_truncated_log(view: View, reading: Reading, end: EpochEnd) -> Finding:
     statements = (
         Statement(
             Grade.POSSIBLE,
-            f"{_said(reading, end)} Up to {beyond:,} offsets it has passed may have been cut and written anew: the "
-            "group would skip the new ones.",
+            f"{_said(reading, end)} Up to {counted(beyond, 'offset')} it has passed may have been cut and written "
+            "anew: the group would skip the new ones.",
         ),
         Statement(
             Grade.NOT_OBSERVABLE,

@@ -38,7 +38,8 @@ def continued(finding: Finding, view: View) -> Finding:
     seen = replace(finding, last_seen_at_ms=commit.observed_at_ms)
     if commit.is_pending:
         pending_s = (commit.observed_at_ms - number(finding.evidence, "pending_since_ms")) // 1000
-        return replace(seen, bounds=Bounds(pending_s, pending_s, None, Unit.SECONDS))
+        bounds = Bounds(pending_s, pending_s, None, Unit.SECONDS)
+        return replace(seen, title=_title(key, pending_s), bounds=bounds)
     if commit.committed_offset is None:
         return replace(seen, closed_reason="the pending commit was aborted: the group has no commit here")
     if isinstance(commit.committed_offset, int):
@@ -96,7 +97,6 @@ def _timeout_ms(view: View) -> int:
 
 
 def _finding(view: View, key: GroupPartition, run: PendingCommit, timeout_ms: int) -> Finding:
-    where = f"{key.topic}-{key.partition}"
     pending_s = (run.last_ms - run.since_ms) // 1000
     last = view.before.commits.get(key)
     return Finding(
@@ -104,12 +104,12 @@ def _finding(view: View, key: GroupPartition, run: PendingCommit, timeout_ms: in
         place=group_place(view.cluster_id, key, run.topic_id),
         anchor=f"after commit {None if last is None else last.committed_offset}",
         severity=3,
-        title=f"{key.group_id} has a transactional commit pending on {where} for {pending_s} s",
+        title=_title(key, pending_s),
         statements=(
             Statement(
                 Grade.PROVEN,
-                f"A transactional commit of {key.group_id} on {where} is pending since {utc(run.since_ms)} at the "
-                f"latest: every answer since was error 88, and no consumer can start from there until it is decided.",
+                f"A transactional commit of {key.group_id} on {_where(key)} is pending since {utc(run.since_ms)} at "
+                "the latest: every answer since was error 88, and no consumer can start there until it is decided.",
             ),
             Statement(
                 Grade.PROBABLE,
@@ -129,3 +129,11 @@ def _finding(view: View, key: GroupPartition, run: PendingCommit, timeout_ms: in
         happened_at_ms=run.since_ms,
         last_seen_at_ms=run.last_ms,
     )
+
+
+def _where(key: GroupPartition) -> str:
+    return f"{key.topic}-{key.partition}"
+
+
+def _title(key: GroupPartition, pending_s: int) -> str:
+    return f"a transactional commit of {key.group_id} on {_where(key)} has been pending for {pending_s:,} s"

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import Memory
 from guarantees.observations import CommittedOffset, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, known_reading
-from guarantees.view import View, group_place, known, topic_partition
+from guarantees.view import View, group_place, known, number, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -33,8 +34,14 @@ def continued(finding: Finding, view: View) -> Finding:
     seen = replace(finding, last_seen_at_ms=reading.offsets.observed_at_ms)
     if ahead <= 0:
         return replace(seen, closed_reason=f"commit {reading.committed_offset:,} is within the log again")
-    evidence = {**finding.evidence, "committed_offset": reading.committed_offset, "high_watermark": high_watermark}
-    return replace(seen, bounds=Bounds(ahead, ahead, ahead, Unit.OFFSETS), evidence=evidence)
+    evidence = {**finding.evidence, **_evidence(view, reading, high_watermark)}
+    return replace(
+        seen,
+        title=_title(reading, ahead),
+        statements=_statements(reading, reading.offsets, evidence),
+        bounds=Bounds(ahead, ahead, ahead, Unit.OFFSETS),
+        evidence=evidence,
+    )
 
 
 def remember(
@@ -59,40 +66,55 @@ def remember(
 def _finding(view: View, reading: Reading, first_committed: int, since_ms: int) -> Finding:
     if reading.offsets is None:
         raise TypeError("a commit can only be ahead of a known high watermark")
-    committed, high_watermark = reading.committed_offset, known(reading.offsets.high_watermark)
-    ahead = committed - high_watermark
-    where = f"{reading.key.topic}-{reading.key.partition}"
+    high_watermark = known(reading.offsets.high_watermark)
+    ahead = reading.committed_offset - high_watermark
+    evidence = {**_evidence(view, reading, high_watermark), "first_seen_ahead_at_ms": since_ms}
     return Finding(
         kind=Kind.COMMITTED_AHEAD,
         place=group_place(view.cluster_id, reading.key, reading.commit.topic_id),
         anchor=f"commit {first_committed}",
         severity=3,
-        title=f"{reading.key.group_id} has committed {ahead:,} offsets beyond the end of {where}",
-        statements=(
-            Statement(
-                Grade.PROVEN,
-                f"Commit {committed:,} (read {utc(reading.commit.observed_at_ms)}) lies {ahead:,} offsets beyond the "
-                f"high watermark {high_watermark:,} of {where} (read {utc(reading.offsets.observed_at_ms)}).",
-            ),
-            Statement(
-                Grade.POSSIBLE,
-                f"Up to {ahead:,} records still to be written below {committed:,} will be skipped by the group.",
-            ),
-            Statement(Grade.NOT_OBSERVABLE, f"How it came about; it is left by: {'; '.join(_causes(view, reading))}."),
-        ),
+        title=_title(reading, ahead),
+        statements=_statements(reading, reading.offsets, evidence),
         bounds=Bounds(ahead, ahead, ahead, Unit.OFFSETS),
-        evidence=_evidence(view, reading, committed, high_watermark, since_ms),
+        evidence=evidence,
         happened_at_ms=since_ms,
         last_seen_at_ms=reading.offsets.observed_at_ms,
     )
 
 
-def _evidence(view: View, reading: Reading, committed: int, high_watermark: int, since_ms: int) -> Evidence:
+def _title(reading: Reading, ahead: int) -> str:
+    return f"{reading.key.group_id} has committed {counted(ahead, 'offset')} beyond the end of {_where(reading)}"
+
+
+def _where(reading: Reading) -> str:
+    return f"{reading.key.topic}-{reading.key.partition}"
+
+
+def _statements(reading: Reading, offsets: PartitionOffsets, evidence: Evidence) -> tuple[Statement, ...]:
+    committed, high_watermark = reading.committed_offset, number(evidence, "high_watermark")
+    ahead, causes = committed - high_watermark, evidence["possible_causes"]
+    if not isinstance(causes, list):
+        raise TypeError("the finding holds its possible causes in a list")
+    return (
+        Statement(
+            Grade.PROVEN,
+            f"Commit {committed:,} (read {utc(reading.commit.observed_at_ms)}) lies {counted(ahead, 'offset')} beyond "
+            f"the high watermark {high_watermark:,} of {_where(reading)} (read {utc(offsets.observed_at_ms)}).",
+        ),
+        Statement(
+            Grade.POSSIBLE,
+            f"Up to {counted(ahead, 'record')} still to be written below {committed:,} will be skipped by the group.",
+        ),
+        Statement(Grade.NOT_OBSERVABLE, f"How it came about; what leaves such a commit: {'; '.join(causes)}."),
+    )
+
+
+def _evidence(view: View, reading: Reading, high_watermark: int) -> dict[str, object]:
     return {
-        "committed_offset": committed,
+        "committed_offset": reading.committed_offset,
         "committed_leader_epoch": reading.commit.committed_leader_epoch,
         "high_watermark": high_watermark,
-        "first_seen_ahead_at_ms": since_ms,
         "members": view.members(reading.key.group_id),
         "possible_causes": _causes(view, reading),
     }

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
 from guarantees.observations import PartitionOffsets
@@ -40,7 +41,14 @@ def continued(finding: Finding, view: View) -> Finding:
     start = max(reading.offsets.log_start_offset, number(finding.evidence, "log_start_offset"))
     hole = start - reading.committed_offset
     evidence = {**finding.evidence, "log_start_offset": start, "newest_committed_offset": reading.committed_offset}
-    return replace(seen, bounds=Bounds(0, None, hole, Unit.OFFSETS), evidence=evidence)
+    told = _statements(reading, start, reading.offsets.log_start_observed_at_ms)
+    return replace(
+        seen,
+        title=_title(reading, hole),
+        statements=(*told, finding.statements[-1]),
+        bounds=Bounds(0, None, hole, Unit.OFFSETS),
+        evidence=evidence,
+    )
 
 
 def _overtook_unread(reading: Reading, before: PartitionOffsets) -> bool:
@@ -57,25 +65,14 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
         raise TypeError("a commit can only be overtaken by a known log start")
     committed, start = reading.committed_offset, known(reading.offsets.log_start_offset)
     hole, members = start - committed, view.members(reading.key.group_id)
-    where = f"{reading.key.topic}-{reading.key.partition}"
     return Finding(
         kind=Kind.EXPIRED_UNREAD,
         place=group_place(view.cluster_id, reading.key, reading.commit.topic_id),
         anchor=f"commit {committed}",
         severity=2 if members == 0 else 4,
-        title=f"{where} deleted up to {hole:,} offsets before {reading.key.group_id} had committed them",
+        title=_title(reading, hole),
         statements=(
-            Statement(
-                Grade.PROVEN,
-                f"The log start of {where} moved to {start:,} (read {utc(reading.offsets.log_start_observed_at_ms)}) "
-                f"while {reading.key.group_id} stood at {committed:,} (read {utc(reading.commit.observed_at_ms)}): "
-                f"the offsets {committed:,} to {start - 1:,} are gone.",
-            ),
-            Statement(
-                Grade.POSSIBLE,
-                f"Up to {hole:,} of them were never read: a running consumer may have been past its commit, and "
-                "markers, aborted and compacted offsets hold no record.",
-            ),
+            *_statements(reading, start, reading.offsets.log_start_observed_at_ms),
             _mover(view, reading.key.topic),
         ),
         bounds=Bounds(0, None, hole, Unit.OFFSETS),
@@ -95,16 +92,42 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
     )
 
 
+def _where(reading: Reading) -> str:
+    return f"{reading.key.topic}-{reading.key.partition}"
+
+
+def _title(reading: Reading, hole: int) -> str:
+    gone = counted(hole, "offset")
+    return f"{gone} of {_where(reading)} were deleted before {reading.key.group_id} had committed them"
+
+
+def _statements(reading: Reading, start: int, start_read_at_ms: int) -> tuple[Statement, Statement]:
+    committed = reading.committed_offset
+    return (
+        Statement(
+            Grade.PROVEN,
+            f"The log start of {_where(reading)} is {start:,} (read {utc(start_read_at_ms)}) and "
+            f"{reading.key.group_id} stands at {committed:,} (read {utc(reading.commit.observed_at_ms)}): "
+            f"{counted(start - committed, 'offset')}, from {committed:,} to {start - 1:,}, are gone.",
+        ),
+        Statement(
+            Grade.POSSIBLE,
+            f"Up to {start - committed:,} of them were never read: a running consumer may have been past its commit, "
+            "and markers, aborted and compacted offsets hold no record.",
+        ),
+    )
+
+
 def _mover(view: View, topic: str) -> Statement:
     """Retention or a DeleteRecords request (L1, L2): the settings rule the first out, and never the second."""
     settings = view.round.topic_settings.get(topic)
     if deletes_nothing_by_age_or_size(settings):
         text = "A delete request moved the log start, not retention."
         return Statement(Grade.PROBABLE, text, "the topic's settings, which keep every record, were the same before")
-    limits = "" if settings is None else f"; the topic keeps {_kept(settings)}"
+    limits = "" if settings is None else f"; {_kept(settings)}"
     return Statement(Grade.NOT_OBSERVABLE, f"Whether retention or a delete request moved the log start{limits}.")
 
 
 def _kept(settings: TopicSettings) -> str:
     named = [f"{name}={settings[name]}" for name in (RETENTION_MS, RETENTION_BYTES) if name in settings]
-    return ", ".join(named) or "what its unknown settings say"
+    return f"the topic keeps {', '.join(named)}" if named else "how long the topic keeps records is not known"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from guarantees.amounts import counted
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.isr import effective_minimum, is_below, low_evidence, remember_low, seconds, while_low
 from guarantees.memory import LowIsr, Memory
@@ -38,7 +39,7 @@ def _finding(view: View, partition: TopicPartition, below: LowIsr, state: Partit
     effective = effective_minimum(state, minimum)
     where, in_sync = f"{partition.topic}-{partition.partition}", len(state.in_sync_replicas)
     evidence = low_evidence(below, state, minimum)
-    title = f"{where} has {in_sync} in-sync replicas and needs {effective}"
+    title = f"{where} has {counted(in_sync, 'in-sync replica')} and needs {effective}"
     return Finding(
         kind=Kind.BELOW_MIN_ISR,
         place=partition_place(view.cluster_id, partition, below.topic_id),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
@@ -52,7 +53,7 @@ def _is_above(view: View, topic: str, state: PartitionState) -> bool:
 def _finding(view: View, place: Place, topic: str, state: PartitionState) -> Finding:
     minimum, replicas = _minimum(view, topic), len(state.replicas)
     text = (
-        f"{topic} has min.insync.replicas={minimum} and {replicas} replica{'' if replicas == 1 else 's'}: the minimum "
+        f"{topic} has min.insync.replicas={minimum} and {counted(replicas, 'replica')}: the minimum "
         f"that counts is {replicas}, so acks=all promises no more than {replicas} cop{'y' if replicas == 1 else 'ies'}."
     )
     return Finding(
@@ -60,7 +61,7 @@ def _finding(view: View, place: Place, topic: str, state: PartitionState) -> Fin
         place=place,
         anchor=f"min.insync.replicas {minimum}, replicas {replicas}",
         severity=1,
-        title=f"Configured min.insync.replicas {minimum} exceeds the {replicas} of {topic}'s replication factor",
+        title=f"Configured min.insync.replicas {minimum} exceeds the {counted(replicas, 'replica')} of {topic}",
         statements=(Statement(Grade.PROVEN, text),),
         bounds=None,
         evidence={"min_insync_replicas": minimum, "replicas": replicas, "effective_minimum": replicas},

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import GroupSight, Memory
 from guarantees.observations import PartitionOffsets, PartitionState
@@ -77,7 +78,7 @@ def _finding(view: View, reading: Reading, start: int, at_discovery: int) -> Fin
         place=group_place(view.cluster_id, key, reading.commit.topic_id),
         anchor=f"first commit {committed}",
         severity=4 if is_at_end else 2,
-        title=f"{key.group_id} may have skipped {most:,} offsets of the new partition {where}",
+        title=f"{key.group_id} may have skipped up to {counted(most, 'offset')} of the new partition {where}",
         statements=_statements(reading, start, at_discovery, is_at_end=is_at_end),
         bounds=Bounds(0, None, most, Unit.OFFSETS),
         evidence={
@@ -98,8 +99,8 @@ def _began_at_end(reading: Reading, at_discovery: int) -> bool:
 def _statements(reading: Reading, start: int, at_discovery: int, *, is_at_end: bool) -> tuple[Statement, ...]:
     key = reading.key
     skipped = (
-        f"Up to {at_discovery - start:,} offsets of the new partition {key.topic}-{key.partition}, from {start:,} to "
-        f"{at_discovery - 1:,}, were skipped by {key.group_id}"
+        f"Up to {counted(at_discovery - start, 'offset')} of the new partition {key.topic}-{key.partition}, from "
+        f"{start:,} to {at_discovery - 1:,}, were skipped by {key.group_id}"
     )
     seen = Statement(
         Grade.PROVEN,

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Evidence, Finding, Grade, Kind, Place, Statement
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
@@ -58,11 +59,12 @@ def _finding(view: View, place: Place, before: int, after: int) -> Finding:
         place=place,
         anchor=f"{before} -> {after} partitions",
         severity=2,
-        title=f"{place.topic} has {after} partitions instead of {before}",
+        title=f"{place.topic} has {after:,} partitions instead of {before:,}",
         statements=(
             Statement(
                 Grade.PROVEN,
-                f"{place.topic} had {before} partitions and has {after} (seen {utc(view.round.ended_at_ms)}).",
+                f"{place.topic} had {counted(before, 'partition')} and has {after:,} "
+                f"(seen {utc(view.round.ended_at_ms)}).",
             ),
             Statement(
                 Grade.POSSIBLE,

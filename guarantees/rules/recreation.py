@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.memory import Memory, Recreation
 from guarantees.observations import Round
@@ -26,6 +27,12 @@ class Skip:
     @property
     def all(self) -> int:
         return self.skipped + self.ahead
+
+    @property
+    def described(self) -> str:
+        written = f"{counted(self.skipped, 'offset')} from {self.start:,} on" if self.skipped else ""
+        ahead = f"{counted(self.ahead, 'offset')} still to be written" if self.ahead else ""
+        return " and ".join(part for part in (written, ahead) if part)
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -127,17 +134,16 @@ def _commit(place: Place, key: GroupPartition, reading: Reading, change: Recreat
 
 def _carried(place: Place, key: GroupPartition, reading: Reading, change: Recreation, skip: Skip) -> Finding:
     where, committed = f"{key.topic}-{key.partition}", reading.committed_offset
-    still = f", and {skip.ahead:,} still to be written" if skip.ahead else ""
     return Finding(
         kind=Kind.COMMIT_OF_OLD_TOPIC,
         place=place,
         anchor=f"commit {committed} of {change.old_topic_id}",
         severity=4,
-        title=f"{key.group_id} skips {skip.all:,} offsets of {where}, which was created anew",
+        title=f"{key.group_id} skips {counted(skip.all, 'offset')} of {where}, which was created anew",
         statements=(
             Statement(
                 Grade.PROBABLE,
-                f"{key.group_id} skips {skip.skipped:,} offsets of the new {where} from {skip.start:,} on{still}.",
+                f"{key.group_id} skips {skip.described} of the new {where}.",
                 "the commit was made on the old topic: it is the same as before the topic was created anew",
             ),
             Statement(

@@ -11,6 +11,7 @@ is also what a crash leaves behind where the survivor has read everything again 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.amounts import counted
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Silence
@@ -58,7 +59,7 @@ def _with_later_end(finding: Finding, offsets: PartitionOffsets | None) -> Findi
     read_at_ms = number(finding.evidence, "high_watermark_observed_at_ms")
     if offsets is None or read_at_ms >= number(finding.evidence, "observed_at_ms"):
         return finding
-    high_watermark, start = known(offsets.high_watermark), number(finding.evidence, "committed_offset_before")
+    high_watermark, start = known(offsets.high_watermark), number(finding.evidence, "first_offset")
     key, silent_ms = group_partition(finding.place), number(finding.evidence, "commit_stood_before_ms")
     if key is None:
         return finding
@@ -83,17 +84,20 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
     # The new owner may have committed before this round's commits were read, but not before the last round's.
     silence = _silence(view, key, before.topic_id)
     stood_at = known(before.committed_offset) if silence is None else silence.committed_offset
-    start = min(stood_at, known(before.committed_offset), now.committed_offset)
+    committed = min(stood_at, known(before.committed_offset), now.committed_offset)
     high_watermark = known(now.offsets.high_watermark)
+    # What is purged is not delivered again; a log start that is not known may have purged nothing.
+    log_start = now.offsets.log_start_offset
+    start = min(high_watermark, max(committed, log_start)) if isinstance(log_start, int) else committed
     silent_ms = _silent_ms(silence, seen)
     is_uncommitted = _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark)
-    if not is_uncommitted and not _is_overlong(view, key, silent_ms):
+    if start >= high_watermark or not is_uncommitted and not _is_overlong(view, key, silent_ms):
         return None
     window = high_watermark - start
     return Finding(
         kind=Kind.POSSIBLE_REDELIVERY,
         place=group_place(view.cluster_id, key, now.commit.topic_id),
-        anchor=f"{move.old_member} at commit {start}",
+        anchor=f"{move.old_member} at commit {committed}",
         severity=2 if silent_ms >= LIVING_COMMITS_WITHIN_MS else 1,
         title=_title(key, window),
         statements=_statements(seen, move, key, start, high_watermark, silent_ms),
@@ -102,7 +106,8 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
             "member_id": move.old_member,
             "new_member_id": move.new_member,
             "cause": seen.cause,
-            "committed_offset_before": start,
+            "committed_offset_before": committed,
+            "first_offset": start,
             "committed_offset": now.committed_offset,
             "high_watermark": high_watermark,
             "high_watermark_observed_at_ms": now.offsets.observed_at_ms,
@@ -138,7 +143,7 @@ def _is_overlong(view: View, key: GroupPartition, silent_ms: int) -> bool:
 
 
 def _title(key: GroupPartition, window: int) -> str:
-    return f"a member left {key.group_id}: up to {window:,} offsets of {_named(key)} may be delivered again"
+    return f"a member left {key.group_id}: up to {counted(window, 'offset')} of {_named(key)} may be delivered again"
 
 
 def _named(key: GroupPartition) -> str:
@@ -150,8 +155,9 @@ def _headline(key: GroupPartition, start: int, high_watermark: int, silent_ms: i
     stood = f"; the commit had stood for {silent_ms / 1000:.0f} s before" if is_long else ""
     return Statement(
         Grade.POSSIBLE,
-        f"Up to {high_watermark - start:,} offsets of {_named(key)}, from {start:,} to {high_watermark - 1:,}, may be "
-        f"delivered again: the member that left may have processed them without committing{stood}.",
+        f"Up to {counted(high_watermark - start, 'offset')} of {_named(key)}, from {start:,} to "
+        f"{high_watermark - 1:,}, may be delivered again: the member that left may have processed "
+        f"them without committing{stood}.",
     )
 
 

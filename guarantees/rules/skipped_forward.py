@@ -134,13 +134,13 @@ def _finding(view: View, moved: CommitMove, trigger: Trigger) -> Finding:
         f"The committed offset of {moved.key.group_id} on {where} rose from {moved.old:,} (read "
         f"{utc(moved.before.observed_at_ms)}) to {moved.new:,} (read {utc(moved.after.observed_at_ms)})."
     )
-    most = f"Up to {skipped:,} offsets, from {first:,} to {moved.new - 1:,}, were skipped unread."
+    most = f"Up to {skipped:,} offsets, from {first:,} to {moved.new - 1:,}, may have been skipped unread."
     return Finding(
         kind=Kind.SKIPPED_FORWARD,
         place=group_place(view.cluster_id, moved.key, moved.after.topic_id),
         anchor=f"{moved.old}->{moved.new}",
         severity=trigger.severity,
-        title=f"{moved.key.group_id} may have skipped {skipped:,} offsets of {where}",
+        title=f"{moved.key.group_id} may have skipped up to {skipped:,} offsets of {where}",
         statements=(trigger.cause, Statement(Grade.PROVEN, moved_text), Statement(Grade.POSSIBLE, most))
         if trigger.severity == 4
         else (Statement(Grade.POSSIBLE, most), Statement(Grade.PROVEN, moved_text), trigger.cause),

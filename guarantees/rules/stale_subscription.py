@@ -37,7 +37,10 @@ def continued(finding: Finding, view: View) -> Finding:
         return replace(seen, closed_reason="a member reads the topic again")
     if view.members(found.key.group_id) == 0:
         return replace(seen, closed_reason="the group has no members any more")
-    return seen
+    if not isinstance(found.readable, int):
+        return seen
+    evidence = {**finding.evidence, "unread": found.readable, "members": view.members(found.key.group_id)}
+    return replace(seen, bounds=Bounds(0, None, found.readable, Unit.OFFSETS), evidence=evidence)
 
 
 def is_stale(sight: GroupSight | None, topic: str) -> bool:

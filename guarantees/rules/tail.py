@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from guarantees.amounts import counted
 from guarantees.epochs import CHECK_WITHIN_MS, EpochCheck, leaders_log_end
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import EpochSight
@@ -102,19 +103,20 @@ def _finding(view: View, partition: TopicPartition, tail: Tail) -> Finding:
         place=partition_place(view.cluster_id, partition, sight.topic_id),
         anchor=f"leader epoch {tail.leader_epoch}",
         severity=3,
-        title=f"{where} lost {count:,} offsets that only its old leader had",
+        title=f"{where} lost {counted(count, 'offset')} that only its old leader had",
         statements=(
             Statement(
                 Grade.PROBABLE,
-                f"Up to {count:,} acknowledged records of {where} are lost: the offsets {tail.first_lost:,} to "
-                f"{tail.log_end_offset - 1:,}.",
+                f"Up to {counted(count, 'acknowledged record')} of {where} were lost: the offsets "
+                f"{tail.first_lost:,} to {tail.log_end_offset - 1:,}.",
                 "a producer writes with acks 0 or 1; with acks=all none of them was acknowledged",
             ),
             Statement(
                 Grade.PROVEN,
                 f"The log of leader {sight.leader} (epoch {sight.leader_epoch}) ended at {tail.log_end_offset:,}, "
-                f"{count:,} offsets of it above the high watermark (read before {utc(sight.last_observed_at_ms)}); the "
-                f"log of leader {tail.leader} (epoch {tail.leader_epoch}, {utc(tail.observed_at_ms)}) has none of it.",
+                f"above its high watermark {sight.last_high_watermark:,} ({utc(sight.last_observed_at_ms)}); the log "
+                f"of leader {tail.leader} (epoch {tail.leader_epoch}, {utc(tail.observed_at_ms)}) has none of it from "
+                f"{tail.first_lost:,} on.",
             ),
             Statement(Grade.NOT_OBSERVABLE, "Which acks the producers use."),
         ),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from guarantees.amounts import counted
 from guarantees.elections import is_outside, last_state_before
 from guarantees.epochs import EpochCheck
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
@@ -157,7 +158,7 @@ def _finding(view: View, loss: Loss, readings: list[Reading]) -> Finding:
         anchor=f"leader epoch {epoch}",
         severity=4,
         title=f"{loss.partition.topic}-{loss.partition.partition} was cut: "
-        f"at least {loss.count:,} visible offsets are gone",
+        f"{counted(loss.count, 'visible offset')} or more are gone",
         statements=_statements(loss, last, beyond),
         bounds=Bounds(loss.count, loss.most, loss.most, Unit.OFFSETS),
         evidence={
@@ -186,12 +187,12 @@ def _finding(view: View, loss: Loss, readings: list[Reading]) -> Finding:
 def _statements(loss: Loss, last: PartitionState | None, beyond: Sequence[Reading]) -> tuple[Statement, ...]:
     found = [Statement(Grade.PROVEN, _headline(loss)), _cause(last, loss.after)]
     if loss.most is not None and loss.most > loss.count:
-        text = f"Up to {loss.most:,} offsets: the new leader's log ended there when last seen."
+        text = f"Up to {counted(loss.most, 'offset')}: the new leader's log ended there when last seen."
         found.append(Statement(Grade.POSSIBLE, text))
     if loss.tail:
         text = (
-            f"{loss.tail:,} more offsets above the high watermark were on the old leader, {loss.count + loss.tail:,} "
-            "in all; only acks 0 or 1 acknowledge such."
+            f"The old leader had {counted(loss.tail, 'more offset')} above the high watermark, "
+            f"{loss.count + loss.tail:,} in all; only acks 0 or 1 acknowledge such."
         )
         found.append(Statement(Grade.POSSIBLE, text))
     if beyond:
@@ -215,7 +216,7 @@ def _headline(loss: Loss) -> str:
             f"{where} could be read up to {old}; the leader of epoch {loss.end.current_leader_epoch}, asked twice for "
             f"the end of epoch {loss.end.asked_epoch}, says that {answer} ({utc(loss.end.observed_at_ms)})"
         )
-    return f"{seen}: at least {loss.count:,} offsets that consumers could read are gone. {_HIDDEN}"
+    return f"{seen}: {counted(loss.count, 'offset')} or more that consumers could read are gone. {_HIDDEN}"
 
 
 _HIDDEN = "Records written since may hide more."

@@ -68,7 +68,7 @@ def _with_check(finding: Finding, view: View, partition: TopicPartition, check: 
     first, last = check.cut.first_lost, check.cut.last_high_watermark
     readings = view.readers({partition})[partition]
     beyond = [r for r in readings if r.committed_offset > first]
-    text = f"It cost the visible offsets from {first:,}, at least up to {last - 1:,}."
+    text = f"The new leader's log lacks the visible offsets from {first:,}, at least up to {last - 1:,}."
     if beyond:
         text += (
             f" Committed beyond {first:,}: {', '.join(f'{r.key.group_id} ({r.committed_offset:,})' for r in beyond)}."
@@ -92,7 +92,7 @@ def _finding(view: View, partition: TopicPartition, election: Election) -> Findi
         place=partition_place(view.cluster_id, partition, after.topic_id),
         anchor=f"leader epoch {after.leader_epoch}",
         severity=2,
-        title=f"Broker {after.leader} became leader of {where} without being in sync",
+        title=f"Broker {after.leader} became leader of {where}, not in sync when last seen",
         statements=(
             _headline(where, election),
             Statement(Grade.NOT_OBSERVABLE, "Whether records were lost, until the ends of the old epochs are known."),
@@ -124,7 +124,7 @@ def _headline(where: str, election: Election) -> Statement:
     seen = (
         f"Broker {after.leader} leads {where} in epoch {after.leader_epoch} ({utc(after.observed_at_ms)}); in epoch "
         f"{before.leader_epoch} ({utc(before.observed_at_ms)}) the in-sync replicas were "
-        f"{list(before.in_sync_replicas)} and the eligible ones {_listed(before.eligible_leader_replicas)}"
+        f"{list(before.in_sync_replicas)} and {_eligible(before)}"
     )
     if is_last_known(before, after.leader):
         text = f"{seen}: it was elected as the last known leader, which may have lost what it had not written to disk."
@@ -133,6 +133,11 @@ def _headline(where: str, election: Election) -> Statement:
     if before.eligible_leader_replicas is None:
         assumption += ", and no other replica was eligible"
     return Statement(Grade.PROBABLE, f"{seen}: an unclean election.", assumption)
+
+
+def _eligible(before: PartitionState) -> str:
+    eligible = _listed(before.eligible_leader_replicas)
+    return "which were eligible is not known" if eligible is None else f"the eligible ones {eligible}"
 
 
 def _listed(brokers: tuple[int, ...] | None) -> list[int] | None:

@@ -61,7 +61,10 @@ def test_a_single_copy_that_is_acknowledged_is_graver_and_told_at_the_second_sam
 def test_it_becomes_graver_when_the_minimum_is_lowered_to_the_single_copy_left():
     rounds = [at_second(0, [1, 2, 3]), *(at_second(s, [1, 2]) for s in steps(5, 125)), at_second(130, [1], 1)]
 
-    assert finding(*rounds, kind=AT).severity == 3
+    found = finding(*rounds, kind=AT)
+    assert (found.severity, found.title) == (3, "orders-0 acknowledges a single copy")
+    assert "leader alone" in found.statements[0].text
+    assert (found.evidence["min_insync_replicas"], found.evidence["effective_minimum"]) == (1, 1)
 
 
 def test_it_closes_with_its_seconds_when_the_replicas_are_back_and_when_too_few_are_left():

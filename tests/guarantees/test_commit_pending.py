@@ -78,3 +78,8 @@ def test_it_lasts_over_a_restart_as_one_finding():
 
     assert len(written(rounds)) == 1
     assert written(rounds, {10, 20, 30}).keys() == written(rounds).keys()
+
+
+def test_its_title_says_for_how_long_by_now():
+    assert "for 75 s" in finding(*pending(0, 75), kind=PENDING).title
+    assert "for 90 s" in finding(*pending(0, 90), kind=PENDING).title

@@ -56,3 +56,21 @@ def test_an_answer_older_than_the_metadata_of_its_own_round_is_no_sample(metadat
     second = seen(5, high=100, committed=150, isr=state(epoch=metadata_epoch, second=5), epoch=0)
 
     assert len(findings(first, second, kind=Kind.COMMITTED_AHEAD)) == found
+
+
+def test_it_says_what_is_true_now_and_not_what_opened_it():
+    found = finding(*[seen(s, high=100 + s, committed=150 + 3 * s) for s in (0, 5, 10)], kind=AHEAD)
+
+    assert found.title == "payments has committed 70 offsets beyond the end of orders-0"
+    assert found.statements[0].text.startswith("Commit 180 ")
+    assert found.statements[1].text.startswith("Up to 70 records still to be written below 180 ")
+    assert (found.evidence["committed_offset"], found.evidence["high_watermark"]) == (180, 110)
+    assert found.evidence["first_seen_ahead_at_ms"] == found.happened_at_ms
+
+
+def test_its_likeliest_cause_follows_the_members():
+    rounds = [seen(s, high=100, committed=150) for s in (0, 5)]
+    left = finding(*rounds, seen(10, high=100, committed=150, members=()), kind=AHEAD)
+
+    assert (left.evidence["members"], "MirrorMaker" in left.evidence["possible_causes"][0]) == (0, True)
+    assert "such a commit: offsets copied" in left.statements[2].text

@@ -82,7 +82,7 @@ KEEPS_ALL = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes"
         ({"cleanup.policy": "compact", "retention.ms": "1000", "retention.bytes": "-1"}, Grade.PROBABLE, "A delete"),
         ({**KEEPS_ALL, "retention.ms": "1000"}, Grade.NOT_OBSERVABLE, "keeps retention.ms=1000"),
         ({**KEEPS_ALL, "cleanup.policy": "compact,delete", "retention.bytes": "9"}, Grade.NOT_OBSERVABLE, "Whether"),
-        ({}, Grade.NOT_OBSERVABLE, "what its unknown settings say"),
+        ({}, Grade.NOT_OBSERVABLE, "how long the topic keeps records is not known"),
     ],
     ids=["keeps all", "compacts only", "by age", "by size", "not known"],
 )
@@ -95,3 +95,12 @@ def test_only_settings_that_keep_every_record_tell_who_moved_the_log_start(setti
 
     assert statement.grade is grade
     assert said in statement.text
+
+
+def test_its_words_grow_with_the_hole():
+    found = finding(BEFORE, *(seen(s, high=900, start=400 + 10 * s, committed=300) for s in (5, 10)), kind=EXPIRED)
+
+    assert found.title == "200 offsets of orders-0 were deleted before payments had committed them"
+    assert "from 300 to 499, are gone" in found.statements[0].text
+    assert found.statements[1].text.startswith("Up to 200 of them")
+    assert len(found.statements) == 3

@@ -148,3 +148,21 @@ def test_a_group_that_all_members_left_is_named_without_a_new_owner():
     assert found.evidence["new_member_id"] is None
     assert found.evidence["cause"] == "all members left"
     assert found.place.group_id == KEY.group_id
+
+
+def test_what_was_purged_below_the_window_is_not_delivered_again():
+    def left(start):
+        return findings(BEFORE, seen(5, high=160, start=start, committed=100, members=[NEW]), kind=POSSIBLE)
+
+    assert [left(start)[0].bounds.upper for start in (99, 100, 101, 159)] == [60, 60, 59, 1]
+    assert not left(160)
+    (one,) = left(159)
+    assert one.anchor == "old at commit 100"
+    assert one.statements[0].text.startswith("Up to 1 offset of orders-0, from 159 to 159,")
+    assert left(NOBODY)[0].bounds.upper == 60
+
+
+def test_a_later_end_counts_from_the_first_offset_that_was_not_purged():
+    rounds = (BEFORE, *(seen(5 * n, high=150 + 10 * n, start=120, committed=100, members=[NEW]) for n in (1, 2)))
+
+    assert finding(*rounds, kind=POSSIBLE).bounds.upper == 50

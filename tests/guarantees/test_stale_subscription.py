@@ -54,3 +54,9 @@ def test_it_closes_when_the_topic_is_read_or_nobody_can_say(last, reason):
 
 def test_it_is_the_same_finding_after_a_restart():
     assert written(left(200), {10, 30}).keys() == written(left(200)).keys()
+
+
+def test_its_upper_bound_grows_with_the_log():
+    found = finding(*left(130), kind=STALE)
+
+    assert (found.bounds.upper, found.evidence["unread"]) == (530, 530)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from guarantees.findings import Kind
 from tests.guarantees.whole_findings import DIRECTORY, WHOLE, written_out
 
 
@@ -12,3 +13,7 @@ def test_a_finding_says_exactly_what_is_kept_of_it(name):
 
 def test_every_file_is_compared():
     assert {path.stem for path in DIRECTORY.glob("*.txt")} == set(WHOLE)
+
+
+def test_every_kind_of_finding_is_kept_whole():
+    assert {make().kind for make in WHOLE.values()} == set(Kind)

@@ -30,6 +30,7 @@ from tests.guarantees.logs import batch, found_by, scan
 from tests.guarantees.test_duplicates import GROUP, WRITER
 from tests.guarantees.test_losses import AUDIT, exact, lost
 from tests.guarantees.whole_batches import WHOLE_BATCHES
+from tests.guarantees.whole_offsets import WHOLE_OFFSETS
 
 DIRECTORY = Path(__file__).parent / "whole_findings"
 TWO = (member("m1", PARTITION), member("m2"))
@@ -146,28 +147,32 @@ def lost_write_of_one_to_one() -> Finding:
     return found
 
 
-WHOLE: Mapping[str, Callable[[], Finding]] = {
-    each.__name__: each
-    for each in (
-        rewind,
-        rewind_by_an_operator,
-        group_stopped,
-        group_stalled,
-        expired_unread,
-        log_truncated,
-        committed_ahead,
-        below_min_isr,
-        stable_offset_frozen,
-        possible_redelivery,
-        falling_behind,
-        odd_timestamps_of_the_future,
-        odd_timestamps_near_1970,
-        duplicate_write,
-        duplicate_write_that_is_estimated,
-        lost_write,
-        lost_write_of_one_to_one,
-    )
-} | WHOLE_BATCHES
+WHOLE: Mapping[str, Callable[[], Finding]] = (
+    {
+        each.__name__: each
+        for each in (
+            rewind,
+            rewind_by_an_operator,
+            group_stopped,
+            group_stalled,
+            expired_unread,
+            log_truncated,
+            committed_ahead,
+            below_min_isr,
+            stable_offset_frozen,
+            possible_redelivery,
+            falling_behind,
+            odd_timestamps_of_the_future,
+            odd_timestamps_near_1970,
+            duplicate_write,
+            duplicate_write_that_is_estimated,
+            lost_write,
+            lost_write_of_one_to_one,
+        )
+    }
+    | WHOLE_BATCHES
+    | WHOLE_OFFSETS
+)
 
 
 def written_out(found: Finding) -> str:

@@ -1,7 +1,5 @@
 """Cases of groups whose lag is a sum: over partitions without a commit, without an answer, and over many groups."""
 
-import time
-
 import pytest
 
 from collectors.signals import covered
@@ -161,11 +159,9 @@ def owner(number):
 
 def test_case_C47_half_of_the_answers_missing_in_each_round_opens_nothing_closes_nothing_and_is_said():
     rounds = [half_answered(tick) for tick in range(2)] + [half_answered(tick, {4, 6}) for tick in range(2, 6)]
-    memory, took_s = Memory.empty(), []
+    memory = Memory.empty()
     for number, one in enumerate(rounds):
-        started_s = time.process_time()
         memory, found = observe(memory, one, THRESHOLDS)
-        took_s.append(time.process_time() - started_s)
         expected = 0 if number < 2 else 2 * PARTITIONS
         assert [f.kind for f in found] == [Kind.REWIND] * expected
         assert len(memory.open) == expected
@@ -176,7 +172,6 @@ def test_case_C47_half_of_the_answers_missing_in_each_round_opens_nothing_closes
     (coverage,) = rounds[-1].coverage
     assert (coverage.asked, coverage.answered, coverage.failed) == (12_000, 6_000, 6_000)
     assert {lag.lag_hw for lag in missing_lags(rounds[-1])} == {NOBODY}
-    assert sum(took_s) < 2
 
 
 def missing_lags(observed: Round) -> list[Lag]:
