@@ -133,7 +133,14 @@ def test_groups_at_the_stable_offset_wait(committed, is_waiting):
 
 
 @pytest.mark.parametrize(
-    ("state", "word"), [("CompleteCommit", ", committed:"), ("PrepareAbort", ", aborted:"), ("Ongoing", "not seen")]
+    ("state", "word"),
+    [
+        ("PrepareCommit", ", committed:"),
+        ("CompleteCommit", ", committed:"),
+        ("PrepareAbort", ", aborted:"),
+        ("CompleteAbort", ", aborted:"),
+        ("Ongoing", ", committed or aborted (not seen which):"),
+    ],
 )
 def test_it_closes_when_the_stable_offset_passes_the_start(state, word):
     ended = seen(15, high=101, stable=101, transactions=(transaction(PARTITION, state=state),))
