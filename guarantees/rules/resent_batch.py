@@ -71,7 +71,7 @@ def _same_sequence(trace: ProducerTrace, batch: Batch) -> Resent | None:
         return None
     behind = -steps_ahead(base, expected)
     overlap = min(behind, batch.sequences) - max(0, behind - trace.run_length)
-    if behind <= 0 or overlap <= 0:
+    if overlap <= 0:
         return None
     first = next((kept for kept in trace.batches if _overlap(kept, batch)), None)
     return Resent(DuplicateCause.SAME_SEQUENCE, first, min(overlap, batch.records), None)

@@ -84,7 +84,7 @@ def _finding(end: Ending, found: Successor, now_ms: int) -> Finding:
         place=end.place,
         anchor=f"producer {found.dead_id}, epoch {found.open.producer_epoch}, offset {first}",
         severity=2,
-        title=f"{where(end.place)}: committed data above the open transaction of {found.dead_name}",
+        title=f"{where(end.place)}: committed above the open transaction of {found.dead_name}",
         statements=(Statement(Grade.PROVEN, committed), Statement(Grade.PROBABLE, unfenced, ONE_APPLICATION)),
         bounds=None,
         evidence={

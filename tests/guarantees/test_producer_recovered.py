@@ -1,14 +1,17 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade
 from guarantees.rules import producer_recovered
+from tests.guarantees.builders import at
 from tests.guarantees.logs import batch, found_by, scan
 
 FIRST = batch(0, pid=9, seq=0)
 
 
-def recovered(*batches):
-    return found_by(producer_recovered, [scan(*batches)])
+def recovered(*batches, second=0):
+    return found_by(producer_recovered, [scan(*batches, second=second)])
 
 
 def test_a_raised_epoch_without_transactions_is_a_recovery_whose_outcome_is_uncertain():
@@ -65,3 +68,33 @@ def test_those_who_recover_under_one_leader_are_one_finding_as_sure_as_the_sures
     assert (both.severity, both.evidence["count"]) == (3, 2)
     assert [bump["producer_id"] for bump in both.evidence["bumps"]] == [9, 8]
     assert producer_recovered.joined(both, unsure) == both
+
+
+def test_a_surer_recovery_that_comes_later_gives_its_words_and_the_first_one_its_time():
+    (unsure,) = recovered(batch(0, pid=8, seq=0), batch(1, leader=1), batch(2, pid=8, epoch=1, seq=0, leader=1))
+    (sure,) = recovered(FIRST, batch(5, pid=9, epoch=1, seq=0, leader=1), second=7)
+
+    both = producer_recovered.joined(replace(unsure, closed_reason="settled"), sure)
+
+    assert (both.severity, both.statements, both.closed_reason) == (3, sure.statements, None)
+    assert both.title == "orders-0: producers recovered from errors 2 times, producer 8 first"
+    assert (both.happened_at_ms, both.last_seen_at_ms) == (at(0), at(7))
+
+
+def test_of_two_that_are_as_sure_the_first_gives_its_words():
+    first, second = recovered(
+        FIRST, batch(1, pid=8, seq=0), batch(2, pid=9, epoch=1, seq=0), batch(3, pid=8, epoch=1, seq=0)
+    )
+
+    assert producer_recovered.joined(first, second).statements == first.statements
+
+
+def test_the_first_twenty_recoveries_are_shown_and_all_are_counted():
+    first, *others = recovered(
+        *(batch(n, pid=n, seq=0) for n in range(22)), *(batch(22 + n, pid=n, epoch=1, seq=0) for n in range(22))
+    )
+    for other in others:
+        first = producer_recovered.joined(first, other)
+
+    assert first.evidence["count"] == 22
+    assert [bump["producer_id"] for bump in first.evidence["bumps"]] == list(range(20))

@@ -28,7 +28,8 @@ def test_a_batch_of_a_producer_without_idempotence_stored_twice_is_one_sent_agai
 
 
 @pytest.mark.parametrize(
-    ("count", "spans_ms", "grade"), [(2, 1, Grade.PROVEN), (2, 0, Grade.PROBABLE), (1, 0, Grade.PROBABLE)]
+    ("count", "spans_ms", "grade"),
+    [(2, 1, Grade.PROVEN), (2, 0, Grade.PROBABLE), (1, 0, Grade.PROBABLE), (1, 5, Grade.PROBABLE)],
 )
 def test_only_records_of_several_milliseconds_prove_that_equal_bytes_are_a_resend(count, spans_ms, grade):
     (finding,) = resent(
@@ -97,7 +98,7 @@ def test_only_sequences_that_were_stored_count_as_repeated(base, count, repeated
 
 
 def test_a_repeat_of_what_is_older_than_five_batches_is_found_without_its_first_copy():
-    (finding,) = resent(*(batch(n, pid=9, seq=n) for n in range(8)), batch(8, pid=9, seq=1))
+    (finding,) = resent(*(batch(n, pid=9, seq=n) for n in range(8)), batch(8, pid=9, seq=2))
 
     assert finding.evidence["first_copy_offset"] is None
 
@@ -158,6 +159,21 @@ def test_the_same_records_under_a_raised_epoch_are_one_duplicate():
 )
 def test_a_raised_epoch_alone_is_no_duplicate(second):
     assert resent(batch(0, pid=9, seq=41, value=77, tx=second.is_transactional), second) == []
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_the_same_records_under_an_epoch_that_fell_back_are_not_sent_again_under_a_raised_one(epoch):
+    first, between = batch(0, pid=9, epoch=epoch, seq=0, value=77), batch(1, pid=9, epoch=epoch + 1, seq=0)
+
+    assert resent(first, between, batch(2, pid=9, epoch=epoch, seq=0, value=77)) == []
+
+
+def test_the_first_copy_is_one_of_the_same_epoch():
+    (finding,) = resent(
+        batch(0, 5, pid=9, seq=0), batch(5, 5, pid=9, epoch=1, seq=0), batch(10, 5, pid=9, epoch=1, seq=0)
+    )
+
+    assert finding.evidence["first_copy_offset"] == 5
 
 
 def test_copies_of_one_cause_are_one_finding_and_a_second_evaluation_counts_none_twice():

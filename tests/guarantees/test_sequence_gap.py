@@ -51,3 +51,7 @@ def test_the_wrap_to_0_is_no_gap():
 
 def test_a_repeat_does_not_move_what_comes_next():
     assert gaps(FIRST, batch(5, 2, pid=9, seq=0), batch(7, pid=9, seq=5)) == []
+
+
+def test_after_a_marker_alone_no_sequence_is_expected():
+    assert gaps(marker(0, COMMIT, pid=9), batch(1, pid=9, seq=8)) == []

@@ -2,10 +2,21 @@ from dataclasses import replace
 
 import pytest
 
-from guarantees.findings import Grade, Kind
+from guarantees.findings import Bounds, FindingState, Grade, Kind, Unit
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
-from tests.guarantees.builders import NOBODY, PARTITION, complete, finding, findings, producer, seen, steps, transaction
+from tests.guarantees.builders import (
+    NOBODY,
+    PARTITION,
+    at,
+    complete,
+    finding,
+    findings,
+    producer,
+    seen,
+    steps,
+    transaction,
+)
 
 FROZEN = Kind.STABLE_OFFSET_FROZEN
 OPEN = (producer(90),)
@@ -133,7 +144,14 @@ def test_groups_at_the_stable_offset_wait(committed, is_waiting):
 
 
 @pytest.mark.parametrize(
-    ("state", "word"), [("CompleteCommit", ", committed:"), ("PrepareAbort", ", aborted:"), ("Ongoing", "not seen")]
+    ("state", "word"),
+    [
+        ("PrepareCommit", ", committed:"),
+        ("CompleteCommit", ", committed:"),
+        ("PrepareAbort", ", aborted:"),
+        ("CompleteAbort", ", aborted:"),
+        ("Ongoing", ", committed or aborted (not seen which):"),
+    ],
 )
 def test_it_closes_when_the_stable_offset_passes_the_start(state, word):
     ended = seen(15, high=101, stable=101, transactions=(transaction(PARTITION, state=state),))
@@ -169,3 +187,26 @@ def test_a_transaction_whose_begin_is_not_known_is_as_old_as_it_was_seen():
 
     assert (found.evidence["class"], found.statements[2].grade) == ("expiring", Grade.NOT_OBSERVABLE)
     assert found.statements[2].text == ("It is expiring: seen open for 61 s, timeout 60 s; when it began is not known.")
+
+
+@pytest.mark.parametrize(
+    "less",
+    [
+        pytest.param({"producers": NOBODY, "transactions": LISTED}, id="the leader did not answer"),
+        pytest.param({"transactions": ()}, id="the coordinators did not answer"),
+    ],
+)
+def test_a_round_that_knows_less_only_counts_anew(less):
+    rounds = [*held(60, transactions=ELSEWHERE), *held(70, first=65, **{"high": 120, **less})]
+    found = finding(*rounds, kind=FROZEN)
+
+    assert (found.evidence["class"], found.evidence["high_watermark"]) == ("unlisted", 100)
+    assert found.bounds == Bounds(30, 30, 30, Unit.OFFSETS)
+    assert found.last_seen_at_ms == at(70.02)
+
+
+def test_it_closes_one_offset_past_the_start_and_says_when_that_was_seen():
+    found = finding(*held(10), seen(15, high=101, stable=91), kind=FROZEN)
+
+    assert (found.state, found.last_seen_at_ms) == (FindingState.CLOSED, at(15.02))
+    assert finding(*held(15), kind=FROZEN).state is FindingState.OPEN

@@ -8,7 +8,7 @@ from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.header_watch import HeaderMemory, HeaderRound, observe_headers
 from guarantees.observations import Transaction
 from guarantees.places import TopicPartition
-from guarantees.rules import torn_transaction, unfenced_restart
+from guarantees.rules import producer_fenced, torn_transaction, unfenced_restart
 from tests.guarantees.builders import TOPIC, at
 from tests.guarantees.logs import ABORT, COMMIT, PLACE, batch, marker, scan
 
@@ -112,6 +112,54 @@ def test_more_than_three_fencings_within_a_minute_are_two_instances_that_take_tu
     assert (finding.severity, len(finding.evidence["fencings"])) == (severity, 4)
 
 
+def turns(first, last, second=0):
+    """Fencings of instances that take turns, each with its marker epoch 2n + 1."""
+    return shown(
+        *(
+            one
+            for n in range(first, last + 1)
+            for one in (
+                data(2 * n, epoch=2 * n, second=second),
+                marker(2 * n + 1, ABORT, pid=7, epoch=2 * n + 1, second=second),
+            )
+        ),
+        second=second,
+    )
+
+
+def marker_epochs(finding):
+    return [fencing["marker_epoch"] for fencing in finding.evidence["fencings"]]
+
+
+def test_later_fencings_join_the_earlier_ones_and_take_nothing_from_their_severity():
+    (storm,), (later,) = turns(0, 3), turns(5, 6, second=300)
+    both = producer_fenced.joined(replace(storm, closed_reason="settled"), later)
+
+    assert (both.finding_id, both.severity, both.title) == (storm.finding_id, 3, storm.title)
+    assert (both.happened_at_ms, both.last_seen_at_ms, both.closed_reason) == (at(0), at(300), None)
+    assert marker_epochs(both) == [1, 3, 5, 7, 11, 13]
+
+
+def test_fencings_that_become_frequent_are_as_severe_as_the_newest():
+    (few,), (storm,), (after,) = turns(0, 1), turns(5, 8, second=300), turns(10, 11, second=600)
+
+    assert producer_fenced.joined(few, storm).severity == 3
+    assert producer_fenced.joined(few, after).statements == after.statements
+
+
+def test_fencings_seen_again_say_nothing_new():
+    (storm,), (again,) = turns(0, 3), turns(2, 3)
+
+    assert producer_fenced.joined(storm, again) is storm
+
+
+def test_the_newest_twenty_fencings_are_shown():
+    (first,), (later,) = turns(0, 14), turns(15, 39)
+
+    assert marker_epochs(later) == [2 * n + 1 for n in range(20, 40)]
+    assert marker_epochs(producer_fenced.joined(later, first)) == marker_epochs(later)
+
+
 def test_one_fencing_seen_on_two_partitions_counts_once():
     found = shown(*FENCED, others=FENCED)
 
@@ -143,6 +191,14 @@ def test_a_timeout_says_what_is_withheld_and_for_how_long_it_was_open():
     assert [one.grade for one in finding.statements] == [Grade.PROBABLE, Grade.NOT_OBSERVABLE]
     assert "aborted after 61 s, at its timeout of 60 s" in finding.statements[0].text
     assert finding.happened_at_ms == at(61)
+
+
+def test_a_long_timeout_is_told_to_the_second():
+    (finding,) = shown(
+        data(0), marker(1, ABORT, pid=7, epoch=1, second=1800), transactions=[described(timeout_s=900)], second=1800
+    )
+
+    assert "aborted after 1800 s, at its timeout of 900 s" in finding.statements[0].text
 
 
 @pytest.mark.parametrize(
@@ -233,6 +289,7 @@ def test_data_under_an_epoch_that_a_marker_had_ended_is_a_late_write():
 def test_data_under_the_marker_s_own_epoch_is_the_next_transaction():
     assert shown(data(0), marker(1, COMMIT, pid=7, epoch=1), data(2, epoch=1)) == []
     assert shown(data(0), marker(1, COMMIT, pid=7), data(2, seq=1)) == []
+    assert shown(data(0), marker(1, COMMIT, pid=7, epoch=1), batch(2, pid=7, seq=1)) == []
 
 
 OLD, NEW = "app-3-0123abcd", "app-3-89abcdef"
@@ -270,6 +327,37 @@ def test_a_commit_above_the_open_transaction_of_an_id_it_replaced_shows_that_nob
 )
 def test_what_is_no_restart_is_silent(change):
     assert restarted(**change) == []
+
+
+@pytest.mark.parametrize("named", [described(1, name=OLD), described(2, name=NEW)])
+def test_where_one_of_the_two_has_no_known_id_nothing_is_said_of_a_restart(named):
+    batches = (data(50, pid=1), data(51, pid=2, second=20), marker(52, COMMIT, pid=2, second=20))
+
+    assert shown(*batches, transactions=[named]) == []
+
+
+NAMED = (described(1, name=OLD), described(2, name=NEW))
+
+
+@pytest.mark.parametrize(
+    "batches",
+    [
+        pytest.param((data(51, pid=2, second=20), marker(52, ABORT, pid=2, second=20)), id="the new one aborted"),
+        pytest.param(
+            (marker(51, ABORT, pid=1), data(52, pid=2, second=20), marker(53, COMMIT, pid=2, second=20)),
+            id="the old one's transaction had ended",
+        ),
+    ],
+)
+def test_without_a_commit_above_an_open_transaction_nobody_was_left_unfenced(batches):
+    assert Kind.UNFENCED_RESTART not in kinds(shown(data(50, pid=1), *batches, transactions=NAMED))
+
+
+def test_the_open_transaction_is_found_among_others_and_after_ten_silent_seconds():
+    ended = (data(48, pid=3), marker(49, COMMIT, pid=3))
+    after = (data(51, pid=2, second=10), marker(52, COMMIT, pid=2, second=10))
+
+    assert kinds(shown(*ended, data(50, pid=1), *after, transactions=NAMED)) == [Kind.UNFENCED_RESTART]
 
 
 def test_an_instance_that_wrote_before_the_other_fell_silent_replaces_nobody():
