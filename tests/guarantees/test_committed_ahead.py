@@ -74,3 +74,10 @@ def test_its_likeliest_cause_follows_the_members():
 
     assert (left.evidence["members"], "MirrorMaker" in left.evidence["possible_causes"][0]) == (0, True)
     assert "such a commit: offsets copied" in left.statements[2].text
+
+
+def test_it_waits_where_the_end_or_the_commit_is_not_known():
+    rounds = [seen(s, high=100, committed=150) for s in (0, 5)]
+
+    for unknown in (seen(10, high=NOBODY, committed=150), seen(10, high=100, committed=NOBODY)):
+        assert finding(*rounds, unknown, kind=AHEAD) == finding(*rounds, kind=AHEAD)

@@ -1,7 +1,7 @@
 import pytest
 
-from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import KEY, NOBODY, PARTITION, finding, findings, member, seen, steps
+from guarantees.findings import Bounds, Grade, Kind, Unit
+from tests.guarantees.builders import KEY, NOBODY, PARTITION, at, finding, findings, member, seen, steps
 
 POSSIBLE = Kind.POSSIBLE_REDELIVERY
 OLD, NEW = member("old", PARTITION), member("new", PARTITION)
@@ -166,3 +166,17 @@ def test_a_later_end_counts_from_the_first_offset_that_was_not_purged():
     rounds = (BEFORE, *(seen(5 * n, high=150 + 10 * n, start=120, committed=100, members=[NEW]) for n in (1, 2)))
 
     assert finding(*rounds, kind=POSSIBLE).bounds.upper == 50
+
+
+def test_its_words_hold_when_the_end_is_read_again():
+    rounds = (BEFORE, *(seen(5 * n, high=150 + 10 * n, committed=100, members=()) for n in (1, 2)))
+    found = finding(*rounds, kind=POSSIBLE)
+
+    assert found.statements[0].text.endswith("may have processed them without committing.")
+    assert "nobody owns it" in found.statements[1].text
+    assert (len(found.statements), found.bounds) == (3, Bounds(0, None, 70, Unit.OFFSETS))
+    assert found.last_seen_at_ms == at(10.01)
+
+
+def test_a_commit_that_stood_for_ten_seconds_is_said_to_have():
+    assert finding(*crash(10), kind=POSSIBLE).statements[0].text.endswith("the commit had stood for 10 s before.")
