@@ -59,7 +59,7 @@ def _with_later_end(finding: Finding, offsets: PartitionOffsets | None) -> Findi
     read_at_ms = number(finding.evidence, "high_watermark_observed_at_ms")
     if offsets is None or read_at_ms >= number(finding.evidence, "observed_at_ms"):
         return finding
-    high_watermark, start = known(offsets.high_watermark), number(finding.evidence, "first_offset")
+    high_watermark, start = known(offsets.high_watermark), _first_offset(finding)
     key, silent_ms = group_partition(finding.place), number(finding.evidence, "commit_stood_before_ms")
     if key is None:
         return finding
@@ -74,6 +74,12 @@ def _with_later_end(finding: Finding, offsets: PartitionOffsets | None) -> Findi
             "high_watermark_observed_at_ms": offsets.observed_at_ms,
         },
     )
+
+
+def _first_offset(finding: Finding) -> int:
+    """Findings written before the log start counted have only the commit."""
+    name = "first_offset" if "first_offset" in finding.evidence else "committed_offset_before"
+    return number(finding.evidence, name)
 
 
 def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Finding | None:

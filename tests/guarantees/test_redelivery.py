@@ -1,7 +1,10 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Bounds, Grade, Kind, Unit
-from tests.guarantees.builders import KEY, NOBODY, PARTITION, at, finding, findings, member, seen, steps
+from guarantees.watch import observe, resume
+from tests.guarantees.builders import KEY, NOBODY, PARTITION, THRESHOLDS, at, finding, findings, member, seen, steps
 
 POSSIBLE = Kind.POSSIBLE_REDELIVERY
 OLD, NEW = member("old", PARTITION), member("new", PARTITION)
@@ -180,3 +183,19 @@ def test_its_words_hold_when_the_end_is_read_again():
 
 def test_a_commit_that_stood_for_ten_seconds_is_said_to_have():
     assert finding(*crash(10), kind=POSSIBLE).statements[0].text.endswith("the commit had stood for 10 s before.")
+
+
+def test_a_finding_stored_before_the_log_start_counted_goes_on_from_its_commit():
+    rounds = crash(10)
+    found = finding(*rounds, kind=POSSIBLE)
+    old = replace(
+        found,
+        evidence={
+            **{name: value for name, value in found.evidence.items() if name != "first_offset"},
+            "high_watermark_observed_at_ms": found.evidence["observed_at_ms"] - 1,
+        },
+    )
+    memory, _ = resume([], [old], THRESHOLDS)
+    _, (after,) = observe(memory, seen(60, high=180, committed=150, members=[NEW]), THRESHOLDS)
+
+    assert (after.bounds.upper, after.closed_reason) == (80, None)
