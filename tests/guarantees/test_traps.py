@@ -1,7 +1,7 @@
 """What looks like a violation and is none: each trap silent, and loud again when the one fact that excuses it is gone.
 
 Numbered as in the project's list of false positives. 7 (every transaction of a KIP-890 producer bumps its epoch), 11
-(wrong committed epochs read as truncation) and 13 (sequence wrap) are about batches and epoch ends: see their rules.
+(wrong committed epochs read as truncation) and 13 (sequence wrap) are in test_traps_of_logs.py.
 """
 
 from dataclasses import replace
