@@ -61,6 +61,8 @@ def test_a_topic_that_is_only_compacted_deletes_nothing_by_time():
     (unknown,) = odd(stamped(FUTURE), policy=Unknown("not permitted"))
 
     assert [one.grade for one in found.statements] == [Grade.PROVEN, Grade.PROVEN]
+    assert found.statements[0].text == unknown.statements[0].text
+    assert found.statements[1].text == "The topic is not deleted by time."
     assert unknown.statements[1].grade is Grade.PROBABLE
 
 
@@ -93,6 +95,7 @@ def test_more_of_them_are_one_finding_that_counts_batches_and_the_two_classes_ar
 
     assert (future.evidence["batches"], future.evidence["offset"], future.evidence["last_offset"]) == (2, 0, 1)
     assert future.evidence["last_max_timestamp_ms"] == FUTURE + 9_000
+    assert (future.title, future.statements) == (odd(stamped(FUTURE))[0].title, odd(stamped(FUTURE))[0].statements)
     assert (future.happened_at_ms, future.last_seen_at_ms) == (at(0), at(5))
     assert old.anchor == "near_1970"
 

@@ -1,7 +1,7 @@
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import OWNER, finding, findings, seen, state, steps
+from tests.guarantees.builders import OWNER, at, finding, findings, seen, state, steps
 from tests.guarantees.test_watch import written
 
 SKIPPED = Kind.SKIPPED_FORWARD
@@ -121,7 +121,10 @@ def test_a_commit_at_the_end_after_an_absence_may_have_skipped_or_read_again():
 
 @pytest.mark.parametrize(("then", "reason"), [(HIGH, "the group went on from"), (7, "the commit went back to 7")])
 def test_it_is_over_with_the_next_commit(then, reason):
-    assert finding(*stood(), end(20), end(25, then), kind=SKIPPED).closed_reason.startswith(reason)
+    over = finding(*stood(), end(20), end(25, then), kind=SKIPPED)
+
+    assert over.closed_reason.startswith(reason)
+    assert over.last_seen_at_ms == at(25.01)
 
 
 def test_it_is_the_same_finding_after_a_restart():
