@@ -14,7 +14,7 @@ demo: $(VENV)/.runtime ## a real Kafka cluster on this machine, four delivery fa
 run: $(VENV)/.runtime ## watch your own cluster: make run BOOTSTRAP=host:9092, or with a tidemark.toml
 	@exec $(BIN)/tidemark up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP),--settings $(or $(SETTINGS),tidemark.toml))
 
-test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (about twelve minutes)
+test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (about thirteen minutes)
 	$(BIN)/python -m pytest
 
 test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browser (under a minute)

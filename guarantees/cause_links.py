@@ -90,10 +90,7 @@ def ids_in_the_hole(lost: Finding, expired: Finding) -> Statement | None:
     """Lost ids lie among the offsets that were deleted before the group had committed them."""
     first, end = whole_number(expired, "committed_offset"), whole_number(expired, "log_start_offset")
     within = [] if first is None or end is None else [o for o, _ in _lost(lost) if first <= o < end]
-    if not within:
-        return None
-    of_all = f"{len(within):,} of the {len(list(_lost(lost))):,} lost ids shown"
-    return Statement(Grade.PROVEN, f"{of_all} lie in the hole from {first:,} to {end:,}.")
+    return _of_the_lost(lost, within, f"lie in the hole from {first:,} to {end:,}.") if within else None
 
 
 def ids_cut_away(lost: Finding, cut: Finding) -> Statement | None:
@@ -102,10 +99,9 @@ def ids_cut_away(lost: Finding, cut: Finding) -> Statement | None:
     seen = [] if end is None or old_end is None else [
         o for o, seen_at_ms in _lost(lost) if end <= o < old_end and seen_at_ms <= cut.happened_at_ms
     ]  # fmt: skip
-    if not seen:
-        return None
-    of_all = f"{len(seen):,} of the {len(list(_lost(lost))):,} lost ids shown"
-    return Statement(Grade.PROVEN, f"{of_all} were seen between {end:,} and {old_end:,}, where the log was cut.")
+    return (
+        _of_the_lost(lost, seen, f"were seen between {end:,} and {old_end:,}, where the log was cut.") if seen else None
+    )
 
 
 def written_again_after_redelivery(_: Finding, redelivery: Finding) -> Statement:
@@ -144,10 +140,11 @@ def ids_passed_over(lost: Finding, skipped: Finding) -> Statement | None:
     """Lost ids lie among the offsets that a commit jumped over."""
     first, end = whole_number(skipped, "committed_offset_before"), whole_number(skipped, "committed_offset")
     within = [] if first is None or end is None else [o for o, _ in _lost(lost) if first <= o < end]
-    if not within:
-        return None
-    of_all = f"{len(within):,} of the {len(list(_lost(lost))):,} lost ids shown"
-    return Statement(Grade.PROVEN, f"{of_all} lie between {first:,} and {end:,}, which a commit jumped over.")
+    return (
+        _of_the_lost(lost, within, f"lie between {first:,} and {end:,}, which a commit jumped over.")
+        if within
+        else None
+    )
 
 
 LINKS = LinkTable(
@@ -200,6 +197,10 @@ LINKS = LinkTable(
         EvidenceLink(Kind.DUPLICATE_WRITE, sent_again),
     ),
 )
+
+
+def _of_the_lost(lost: Finding, within: list[int], what: str) -> Statement:
+    return Statement(Grade.PROVEN, f"{len(within):,} of the {len(list(_lost(lost))):,} lost ids shown {what}")
 
 
 def _lost(lost: Finding) -> Iterator[tuple[int, int]]:

@@ -1,6 +1,7 @@
 """below_min_isr: too few in-sync replicas to accept acks=all writes, or no leader at all (L6)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from guarantees.amounts import counted
 from guarantees.findings import Finding, Grade, Kind, Statement
@@ -10,7 +11,7 @@ from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View, partition_place
+from guarantees.view import View, number, partition_place, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -27,7 +28,15 @@ def opened(view: View) -> Iterator[Finding]:
 
 
 def continued(finding: Finding, view: View) -> Finding:
-    return while_low(finding, view, view.now.below_min_isr, "a leader and enough in-sync replicas again")
+    """While it lasts it says what is missing now: a leader, or how many replicas."""
+    partition = topic_partition(finding.place)
+    lasting = while_low(finding, view, view.now.below_min_isr, "a leader and enough in-sync replicas again")
+    state = None if partition is None else view.round.states.get(partition)
+    if partition is None or state is None or lasting is finding or lasting.closed_reason is not None:
+        return lasting
+    minimum = min_insync_replicas(view.round.topic_settings.get(partition.topic))
+    title, statement = _words(partition, state, minimum, number(lasting.evidence, "since_ms"))
+    return replace(lasting, title=title, statements=(statement,))
 
 
 def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartition, LowIsr]:
@@ -36,17 +45,15 @@ def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartiti
 
 def _finding(view: View, partition: TopicPartition, below: LowIsr, state: PartitionState) -> Finding:
     minimum = min_insync_replicas(view.round.topic_settings.get(partition.topic))
-    effective = effective_minimum(state, minimum)
-    where, in_sync = f"{partition.topic}-{partition.partition}", len(state.in_sync_replicas)
     evidence = low_evidence(below, state, minimum)
-    title = f"{where} has {counted(in_sync, 'in-sync replica')} and needs {effective}"
+    title, statement = _words(partition, state, minimum, below.since_ms)
     return Finding(
         kind=Kind.BELOW_MIN_ISR,
         place=partition_place(view.cluster_id, partition, below.topic_id),
         anchor=f"leader epoch {below.leader_epoch}, since {below.since_ms}",
         severity=2,
-        title=f"{where} has no leader" if state.leader is None else title,
-        statements=(Statement(Grade.PROVEN, _sentence(where, state, effective, below.since_ms)),),
+        title=title,
+        statements=(statement,),
         bounds=seconds(evidence, state.observed_at_ms),
         evidence=evidence,
         happened_at_ms=below.since_ms,
@@ -54,11 +61,21 @@ def _finding(view: View, partition: TopicPartition, below: LowIsr, state: Partit
     )
 
 
+def _words(
+    partition: TopicPartition, state: PartitionState, minimum: int | None, since_ms: int
+) -> tuple[str, Statement]:
+    where, effective = f"{partition.topic}-{partition.partition}", effective_minimum(state, minimum)
+    title = f"{where} has {counted(len(state.in_sync_replicas), 'in-sync replica')} and needs {effective}"
+    text = _sentence(where, state, effective, since_ms)
+    return f"{where} has no leader" if state.leader is None else title, Statement(Grade.PROVEN, text)
+
+
 def _sentence(where: str, state: PartitionState, effective: int | None, since_ms: int) -> str:
+    low_since = f"since {utc(since_ms)} at the latest"
     if state.leader is None:
-        return f"{where} has no leader since {utc(since_ms)} at the latest: it can be neither written nor read."
+        return f"{where} has no leader now and is below its minimum {low_since}: it can be neither written nor read."
     in_sync, replicas = list(state.in_sync_replicas), list(state.replicas)
     return (
         f"{where} has the in-sync replicas {in_sync} of {replicas} and needs {effective}, "
-        f"since {utc(since_ms)} at the latest: writes with acks=all are refused and the high watermark stands still."
+        f"{low_since}: writes with acks=all are refused and the high watermark stands still."
     )

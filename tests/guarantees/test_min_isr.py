@@ -63,3 +63,14 @@ def test_a_gap_between_rounds_counts_for_the_upper_bound_only():
     found = finding(*rounds, kind=BELOW)
 
     assert (found.bounds.lower, found.bounds.upper) == (10, 615)
+
+
+def test_while_it_lasts_it_says_what_is_missing_now():
+    low = (at_second(0, [1, 2]), at_second(5, [1]), at_second(10, [1]))
+    found = finding(*low, at_second(15, [1], leader=None), kind=BELOW)
+    back = finding(*low, at_second(15, [1], leader=None), at_second(20, []), kind=BELOW)
+
+    assert found.title == "orders-0 has no leader"
+    assert "no leader now and is below its minimum since 2023-11-14 22:13:25.030" in found.statements[0].text
+    assert back.title == "orders-0 has 0 in-sync replicas and needs 2"
+    assert "the in-sync replicas [] of [1, 2, 3]" in back.statements[0].text
