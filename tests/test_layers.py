@@ -27,7 +27,7 @@ ONLY_IN = {
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab"},
     "pyspark": {"spark_jobs"},
     "duckdb": {"store", "dashboard/queries.py"},
-    "plotly": {"dashboard/charts.py", "dashboard/reports"},
+    "plotly": {"dashboard/charts", "dashboard/reports"},
     "streamlit": {
         "app.py",
         "dashboard/pages",

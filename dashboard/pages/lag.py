@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from dashboard import answers, cached, charts, wording
+from dashboard import answers, cached, wording
+from dashboard.charts.frame import STILL
+from dashboard.charts.lag import lag_over_time
 from dashboard.components import lag_tables, panel
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
@@ -27,8 +29,8 @@ def detail(view: View) -> None:
         return
     history = cached.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
-    figure = charts.lag_over_time(history, answers.events(view, group_id), view)
-    st.plotly_chart(figure, config=charts.STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
+    figure = lag_over_time(history, answers.events(view, group_id), view)
+    st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
     st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
     lag_tables.group_partitions(answers.partition_lag(view, group_id), answers.owners(view, group_id))
 

@@ -3,7 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, charts, memberships, queries, wording
+from dashboard import answers, cached, memberships, queries, wording
+from dashboard.charts.frame import STILL
+from dashboard.charts.members import member_lanes
 from dashboard.components import panel, selection
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
@@ -39,8 +41,8 @@ def lanes(view: View) -> None:
         cached.in_window(view, queries.MEMBERS, group_id=group_id), answers.group_states(view, group_id)
     )
     st.markdown(f"Group **{in_markdown(group_id)}**")
-    figure = charts.member_lanes(spans, view)
-    st.plotly_chart(figure, config=charts.STILL, alt="Members of the group over time with the partitions they own")
+    figure = member_lanes(spans, view)
+    st.plotly_chart(figure, config=STILL, alt="Members of the group over time with the partitions they own")
     st.caption("Each bar is one assignment, two blues in turn. A change is seen at the next sample, never between two.")
 
 

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from dashboard import answers, charts
+from dashboard import answers
+from dashboard.charts.findings import strip as findings_strip
+from dashboard.charts.frame import STILL
 from dashboard.components import evidence, finding_table, panel
 from dashboard.components.panel import Panel
 from dashboard.concerns import in_view
@@ -15,8 +17,8 @@ PROOF = Panel("Evidence", draw=lambda view: proof(view), shows_age=False)
 def strip(view: View) -> None:
     marks = finding_marks(in_view(answers.found(view), view), view.from_ms)
     if marks:
-        figure = charts.strip(marks, view)
-        st.plotly_chart(figure, config=charts.STILL, alt="Findings by kind and time; the table below lists them")
+        figure = findings_strip(marks, view)
+        st.plotly_chart(figure, config=STILL, alt="Findings by kind and time; the table below lists them")
         st.caption("Shape and colour say what a finding means for the promises; a larger mark counts more.")
 
 

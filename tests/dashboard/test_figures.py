@@ -5,7 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard import charts, concerns, memberships, promise_questions, proposals, shapes, standing, tiles
+from dashboard import concerns, memberships, promise_questions, proposals, shapes, standing, tiles
+from dashboard.charts.findings import strip
+from dashboard.charts.lag import lag_over_time
+from dashboard.charts.members import member_lanes
 from dashboard.freshness import Freshness, freshness
 from dashboard.promise_facts import Seen
 from dashboard.shapes import Mark
@@ -89,7 +92,7 @@ def test_of_many_partitions_those_with_most_lag_are_drawn_and_the_rest_is_counte
 def test_the_lag_chart_never_joins_over_a_gap_and_keeps_unknown_cells_empty():
     history = shapes.lag_history([cell(0, 0, 5), cell(0, 20_000, 5)], 0, 30_000, 10_000)
 
-    figure = charts.lag_over_time(history, [Mark("rebalances", 0, "<b>x</b>")], VIEW)
+    figure = lag_over_time(history, [Mark("rebalances", 0, "<b>x</b>")], VIEW)
 
     line, heat, marks = figure.data
     assert line.connectgaps is False
@@ -101,7 +104,7 @@ def test_the_lag_chart_never_joins_over_a_gap_and_keeps_unknown_cells_empty():
 def test_each_verdict_has_its_own_shape_in_the_strip():
     marks = [Mark("kind", 1, "text", one) for one in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
 
-    figure = charts.strip(marks, VIEW)
+    figure = strip(marks, VIEW)
 
     assert len({trace.marker.symbol for trace in figure.data}) == 3
 
@@ -112,7 +115,7 @@ def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names(
     state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "ended_before_ms": END_MS - 50_000}
 
     spans = memberships.lanes([member], [state])
-    figure = charts.member_lanes(spans, VIEW)
+    figure = member_lanes(spans, VIEW)
 
     assert [span.lane for span in spans][0] == "rebalancing"
     assert {trace.name for trace in figure.data} == {"assignment", "rebalancing"}

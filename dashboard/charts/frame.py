@@ -1,0 +1,95 @@
+"""What the figures share: frame, colours, marks and bars. Times are UTC; names are escaped for Plotly."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+import numpy as np
+import plotly.graph_objects as go
+
+from dashboard import wording
+from dashboard.names import in_figure
+from dashboard.shapes import Mark, Span
+from dashboard.view import View
+from guarantees.promises import Verdict
+
+LINE, LINE_ON_DARK = "#0072B2", "#56B4E9"
+TONES = ("#0072B2", "#56B4E9")
+REBALANCING = "#D55E00"
+LANE_PX, AXIS_PX = 22, 46
+STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
+SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
+
+
+def mark_traces(marks: Iterable[Mark], line: str) -> list[go.Scatter]:
+    """One trace for each verdict: its shape, its colour, its word."""
+    by_verdict: dict[Verdict | None, list[Mark]] = {}
+    for mark in marks:
+        by_verdict.setdefault(mark.verdict, []).append(mark)
+    return [_mark_trace(verdict, group, line) for verdict, group in by_verdict.items()]
+
+
+def _mark_trace(verdict: Verdict | None, marks: Sequence[Mark], line: str) -> go.Scatter:
+    look = wording.LOOKS[verdict] if verdict else None
+    return go.Scatter(
+        x=[time_text(mark.at_ms) for mark in marks],
+        y=[in_figure(mark.lane) for mark in marks],
+        mode="markers",
+        marker={
+            "symbol": SYMBOLS[verdict] if verdict else "line-ns-open",
+            "color": look.colour if look else line,
+            "opacity": 1,
+            "size": [_mark_px(mark.size) for mark in marks],
+            "line": {"width": 1.5, "color": look.colour if look else line},
+        },
+        text=[in_figure(mark.text, 120) for mark in marks],
+        name=look.word if look else "information",
+        hovertemplate="%{text}<br>%{x|%Y-%m-%d %H:%M:%S} UTC<extra></extra>",
+    )
+
+
+def _mark_px(size: int | None) -> float:
+    """9 to 20 px, growing with the decimal digits of the count."""
+    return 9.0 if size is None else min(20.0, 9.0 + 2.5 * float(np.log10(size + 1)))
+
+
+def bar_traces(spans: Sequence[Span], from_ms: int) -> list[go.Bar]:
+    """One trace for each tone: horizontal bars from where the window begins."""
+    return [
+        go.Bar(
+            orientation="h",
+            y=[in_figure(span.lane) for span in group],
+            base=[time_text(max(from_ms, span.from_ms)) for span in group],
+            x=[max(1, span.to_ms - max(from_ms, span.from_ms)) for span in group],
+            marker={"color": colour, "line": {"width": 0}},
+            text=[in_figure(span.text, 60) for span in group],
+            textposition="inside",
+            insidetextanchor="start",
+            name=name,
+            hovertemplate="%{y}<br>%{text}<extra></extra>",
+        )
+        for tone, colour, name in ((0, TONES[0], "assignment"), (1, TONES[1], "next assignment"),
+                                   (None, REBALANCING, "rebalancing"))
+        if (group := [span for span in spans if span.tone == tone])
+    ]  # fmt: skip
+
+
+def line_colour(view: View) -> str:
+    """Blue that is neither too dim nor too bright."""
+    return LINE_ON_DARK if view.is_dark else LINE
+
+
+def framed(figure: go.Figure, from_ms: int, to_ms: int, height_px: int) -> go.Figure:
+    """The window as the x axis, nothing to drag or zoom, so high."""
+    figure.update_xaxes(type="date", range=[time_text(from_ms), time_text(to_ms)], fixedrange=True, showgrid=True)
+    figure.update_yaxes(fixedrange=True, automargin=True)
+    return figure.update_layout(
+        height=height_px + AXIS_PX,
+        margin={"l": 8, "r": 8, "t": 8, "b": AXIS_PX - 8},
+        showlegend=False,
+        hovermode="closest",
+    )
+
+
+def time_text(time_ms: int) -> str:
+    """A moment as Plotly reads it, UTC."""
+    return datetime.fromtimestamp(time_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3]
