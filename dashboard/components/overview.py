@@ -24,7 +24,7 @@ def answer(standings: Sequence[Standing], note: str) -> None:
     verdict, sentence = standing.headline(standings)
     head, colon, rest = sentence.partition(":")
     look = wording.LOOKS[verdict]
-    st.markdown(f"### :{look.tone}[{look.icon} {head}{colon}]{rest}", anchors=False)
+    st.markdown(f"## :{look.tone}[{look.icon} {head}{colon}]{rest}", anchors=False)
     st.caption(note)
 
 
