@@ -50,7 +50,7 @@ def at_risk(view: View) -> tuple[list[AtRisk], int]:
     rows = cached.now(view, replication_questions.AT_RISK, search=view.search, also=also)
     histories = _histories(view, [partition_name(row) for row in rows])
     known = [AtRisk(row, histories.get(partition_name(row), ()), elected.get(partition_name(row))) for row in rows]
-    return known, (rows[0]["found"] - len(rows) if rows else 0)
+    return known, _left_out(rows) + _left_out(were_below)
 
 
 def unclean_by_partition(view: View) -> Mapping[str, Concern]:
@@ -72,7 +72,7 @@ def elections(view: View) -> tuple[list[dict[str, object]], int]:
     """Rows of the elections in the window, and how many were left out."""
     held, found = cached.in_window(view, replication_questions.ELECTIONS, search=view.search, name=None), _epochs(view)
     rows = [election_row(row, view, is_found=_is_found(row, found)) for row in held]
-    return rows, (held[0]["found"] - len(held) if held else 0)
+    return rows, _left_out(held)
 
 
 def chosen_name(view: View, asked: str | None) -> str | None:
@@ -126,6 +126,10 @@ def _epochs(view: View) -> set[tuple[str, int]]:
         (f"{one.finding.place.topic_id}-{one.finding.place.partition}", int(str(one.finding.evidence["leader_epoch"])))
         for one in unclean(view)
     }
+
+
+def _left_out(rows: Rows) -> int:
+    return rows[0]["found"] - len(rows) if rows else 0
 
 
 def _is_found(row: Mapping[str, object], found: set[tuple[str, int]]) -> bool:

@@ -26,11 +26,13 @@ AT_RISK = Question(("partition_state",), f"""
     ORDER BY risk, len(in_sync_replicas), list_contains($also::VARCHAR[], {NAME}) DESC, topic, partition
     LIMIT {MOST_ROWS}""")  # fmt: skip
 
-# Names of the partitions that were below min ISR at some time in the window, the longest first.
+# Partitions that were below min ISR in the window and are in no danger at its end, the longest first; `found` of them.
 WERE_BELOW = Question(("partition_state",), f"""
-    SELECT {NAME} AS name FROM partition_state
-    WHERE cluster_id = $cluster_id AND {IS_BELOW_MIN_ISR} AND {IS_FOUND} GROUP BY ALL
-    ORDER BY sum(epoch_ms(least(coalesce(ended_before, $to), $to)) - epoch_ms(greatest(started_at, $from))) DESC, name
+    SELECT {NAME} AS name, count(*) OVER () AS found FROM partition_state
+    WHERE cluster_id = $cluster_id AND {IS_FOUND}
+    GROUP BY name HAVING bool_or({IS_BELOW_MIN_ISR}) AND arg_max({RISK}, started_at) = 4
+    ORDER BY sum(epoch_ms(least(coalesce(ended_before, $to), $to)) - epoch_ms(greatest(started_at, $from)))
+                 FILTER ({IS_BELOW_MIN_ISR}) DESC, name
     LIMIT {MOST_ROWS}""")  # fmt: skip
 
 # Every state of a few partitions in the window, the oldest first.
