@@ -131,11 +131,19 @@ NEWEST_MINUTE = Question(("lag_minute",), """
     SELECT epoch_ms(max(observed_at)) AS at_ms FROM lag_minute
     WHERE cluster_id = $cluster_id HAVING count(*) > 0""")  # fmt: skip
 
-# One row: how many partitions are seen, under-replicated, below min ISR and offline; empty when none is seen.
-REPLICATION = Question(("partition_state",), """
+# As guarantees.isr says it; a test holds the two together. least() skips a null, which would invent a minimum.
+EFFECTIVE_MINIMUM = "CASE WHEN min_insync_replicas IS NOT NULL THEN least(min_insync_replicas, len(replicas)) END"
+IS_UNDER_REPLICATED = "len(in_sync_replicas) < len(replicas)"
+IS_BELOW_MIN_ISR = f"(leader IS NULL OR coalesce(len(in_sync_replicas) < ({EFFECTIVE_MINIMUM}), false))"
+IS_AT_MIN_ISR = f"""
+    (leader IS NOT NULL AND {IS_UNDER_REPLICATED}
+     AND coalesce(len(in_sync_replicas) = ({EFFECTIVE_MINIMUM}), false))"""
+# One row: how many partitions are seen, under-replicated, below and at min ISR, offline; empty when none is seen.
+REPLICATION = Question(("partition_state",), f"""
     SELECT count(*) AS partitions,
-           count(*) FILTER (len(in_sync_replicas) < len(replicas)) AS under_replicated,
-           count(*) FILTER (len(in_sync_replicas) < least(min_insync_replicas, len(replicas))) AS below_min_isr,
+           count(*) FILTER ({IS_UNDER_REPLICATED}) AS under_replicated,
+           count(*) FILTER ({IS_BELOW_MIN_ISR}) AS below_min_isr,
+           count(*) FILTER ({IS_AT_MIN_ISR}) AS at_min_isr,
            count(*) FILTER (min_insync_replicas IS NULL) AS min_isr_unknown,
            count(*) FILTER (leader IS NULL) AS offline
     FROM partition_state WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to)

@@ -73,7 +73,7 @@ def replication(rows: Sequence[Row]) -> Tile:
     row = rows[0]
     note = f"of {wording.plural(row['partitions'], 'partition')} · {row['below_min_isr']:,} below min ISR"
     if row["min_isr_unknown"]:
-        note = f"of {wording.plural(row['partitions'], 'partition')} · min ISR unknown for {row['min_isr_unknown']:,}"
+        note += f" · min ISR unknown for {row['min_isr_unknown']:,}"
     if row["offline"]:
         note += f" · {row['offline']:,} offline"
     is_bad = row["under_replicated"] or row["below_min_isr"] or row["offline"]

@@ -52,8 +52,10 @@ def _mark_px(size: int | None) -> float:
     return 9.0 if size is None else min(20.0, 9.0 + 2.5 * float(np.log10(size + 1)))
 
 
-def bar_traces(spans: Sequence[Span], from_ms: int) -> list[go.Bar]:
-    """One trace for each tone: horizontal bars from where the window begins."""
+def bar_traces(
+    spans: Sequence[Span], from_ms: int, names: Sequence[str] = ("assignment", "next assignment", "rebalancing")
+) -> list[go.Bar]:
+    """One trace for each tone: horizontal bars from where the window begins. `names` are of the tones 0, 1 and None."""
     return [
         go.Bar(
             orientation="h",
@@ -67,10 +69,9 @@ def bar_traces(spans: Sequence[Span], from_ms: int) -> list[go.Bar]:
             name=name,
             hovertemplate="%{y}<br>%{text}<extra></extra>",
         )
-        for tone, colour, name in ((0, TONES[0], "assignment"), (1, TONES[1], "next assignment"),
-                                   (None, REBALANCING, "rebalancing"))
+        for tone, colour, name in zip((0, 1, None), (*TONES, REBALANCING), names, strict=True)
         if (group := [span for span in spans if span.tone == tone])
-    ]  # fmt: skip
+    ]
 
 
 def line_colour(view: View) -> str:

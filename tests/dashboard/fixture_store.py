@@ -17,6 +17,7 @@ from store.log import SegmentLog
 from store.maintenance import roll_up
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
+from tests.dashboard import story_replication
 
 CLUSTER_ID = "tK9mXbT4Qw2hYb1Zr0abcA"
 STEP_MS = 5_000
@@ -80,6 +81,7 @@ def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: in
         log.append(table, rows)
     log.append("part_events", list(_parts(times.start_ms)))
     append_events(log, events(story_ms))
+    story_replication.add(log, times)
     log.close()
     roll_up(data_dir, story_ms)
     _metrics(data_dir, story_ms)

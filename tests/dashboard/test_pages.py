@@ -14,10 +14,10 @@ from store.contracts import TABLES
 from store.findings import append_events
 from store.log import SegmentLog
 from store.segments import folder, producer_name
-from tests.dashboard import fixture_store
+from tests.dashboard import fixture_store, story_replication
 from tests.dashboard.conftest import ROOT, now_ms
 
-PAGES = ["overview", "lag", "rebalances", "violations", "health"]
+PAGES = ["overview", "lag", "rebalances", "violations", "replication", "health"]
 # A Markdown special character of the hostile name without its backslash.
 UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
 
@@ -86,6 +86,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "lag": "No group with a committed offset was seen",
         "rebalances": "No group changed",
         "violations": "No finding lasted into this window",
+        "replication": "No partition was seen",
         "health": "No round was stored",
     }
     assert expected[page] in said
@@ -166,6 +167,7 @@ def test_health_says_why_a_promise_is_inferred(visit, undeclared):
         ("lag", "rebalances", "Groups, most lag first"),
         ("rebalances", "group_members", "2 rebalances of 1 group"),
         ("violations", "finding_events", "Findings, worst first"),
+        ("replication", "replica_offsets", "at min ISR · 5 under-replicated in all"),
         ("health", "part_events", "Last round, by signal"),
     ],
 )
@@ -174,7 +176,8 @@ def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, 
     where = tmp_path / "data" / folder(TABLES[broken], now_ms())
     where.mkdir(parents=True, exist_ok=True)
     # A whole Parquet file whose times are text, as another program may leave one.
-    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"]}
+    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"],
+               "topic_id": [story_replication.SHIPMENTS_ID], "partition": [3]}  # fmt: skip
     times = {TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]}
     pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
 

@@ -1,0 +1,51 @@
+"""Is what was written durable, and can it be read: partitions at risk, one of them in full, and elections."""
+
+import streamlit as st
+
+from dashboard import cached, replication, wording
+from dashboard import replication_answers as answers
+from dashboard.components import overview, panel, replication_tables
+from dashboard.components.panel import Panel
+from dashboard.components.replication_figure import draw as draw_partition
+from dashboard.view import View
+from guarantees.observations import Signal
+
+STATES = (Signal.PARTITION_STATES,)
+
+
+def at_risk(view: View) -> None:
+    counted = answers.totals(view)
+    if not counted:
+        panel.empty("No partition was seen.", "Health says what was asked for, and what was refused.")
+        return
+    st.markdown(replication.totals(counted[0]))
+    known, left_out = answers.at_risk(view)
+    if not known:
+        panel.empty("None that the search finds is in danger, or was in this window.")
+        return
+    unharmed = cached.evidence_age(view, STATES).verdict(view.to_ms)
+    replication_tables.at_risk(known, view, answers.gap_ms(), unharmed, ONE)
+    replication_tables.left_out(left_out, "partition")
+
+
+def one_partition(view: View) -> None:
+    draw_partition(view, st.query_params.get("partition"))
+
+
+def elections(view: View) -> None:
+    rows, left_out = answers.elections(view)
+    overview.attention(answers.unclean(view), view)
+    if not rows:
+        panel.empty("No partition changed its leader epoch in this window.", "Widen it to look further back.")
+        return
+    st.markdown(f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each")
+    replication_tables.elections(rows)
+    replication_tables.left_out(left_out, "election")
+
+
+ONE = Panel("One partition", one_partition, (Signal.PARTITION_STATES, Signal.END_OFFSETS, Signal.REPLICA_OFFSETS))
+
+st.title("Replication", anchor=False)
+panel.show(Panel("Partitions at risk, worst first", at_risk, STATES))
+panel.show(ONE)
+panel.show(Panel("Elections in the window", elections, STATES))
