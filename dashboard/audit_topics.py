@@ -118,6 +118,17 @@ def blind_spots(audit: TopicAudit) -> list[str]:
     return [*read, *sought, *(_id_caution(pipeline.id) for pipeline in audit.declared[:1])]
 
 
+def no_copies(audit: TopicAudit) -> str:
+    """Why there is no copy to show: none found, none observed, or none in this window."""
+    if audit.unseen or audit.copies is None:
+        return audit.unseen or audit_words.NOT_OBSERVED
+    if audit.groups:
+        return "No example that the search finds is stored in this window."
+    said = f"No extra copy was found in this window: {audit_words.extra_copies(audit.copies, audit.ids)}."
+    earlier = audit.day.lower if audit.day else 0
+    return said + (f" Findings of the last 24 h count {_said(audit.day, 0)}: widen the window." if earlier else "")
+
+
 def _missing(read: Row) -> list[str]:
     counts = (
         (read["records_without_id"], "record", "without an id: not compared with anything."),

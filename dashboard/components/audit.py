@@ -99,7 +99,9 @@ def examples(view: View) -> None:
     if audit is not None:
         found = audit_answers.copies(view, audit)
         rows = [audit_examples.copy_row(row, audit.topic) for row in found]
-        _by_id(f"Copies on **{in_markdown(audit.topic)}**", rows, _count(found), "copies")
+        _by_id(
+            f"Copies on **{in_markdown(audit.topic)}**", rows, _count(found), "copies", audit_topics.no_copies(audit)
+        )
         if rows:
             st.caption(
                 audit_words.TIMES_OF.get(audit_answers.timestamp_type(view, audit.topic), audit_words.TIMES_OF[None])
@@ -108,7 +110,8 @@ def examples(view: View) -> None:
     if chosen is not None:
         found = audit_answers.lost_ids(view, chosen)
         rows = [audit_examples.lost_row(row) for row in found]
-        _by_id(f"Ids missing in the sink of **{in_markdown(chosen.pipeline.name)}**", rows, _count(found), "lost")
+        none = chosen.unseen or "No id was declared lost up to the end of this window."
+        _by_id(f"Ids missing in the sink of **{in_markdown(chosen.pipeline.name)}**", rows, _count(found), "lost", none)
     if audit is None and chosen is None:
         panel.empty("Nothing to show: no topic and no pipeline.")
 
@@ -165,18 +168,16 @@ def _amounts(title: str, amounts: Sequence[audit_causes.Amount], unit: str, view
 
 
 def _no_copies(audit: audit_topics.TopicAudit | None) -> str:
-    if audit is None:
-        return "No topic is chosen."
-    return f"No extra copy was found on {in_markdown(audit.topic)} in this window."
+    return "No topic is chosen." if audit is None else in_markdown(audit_topics.no_copies(audit), 400)
 
 
-def _by_id(title: str, rows: Sequence[Mapping[str, object]], found: int, name: str) -> None:
+def _by_id(title: str, rows: Sequence[Mapping[str, object]], found: int, name: str, none: str) -> None:
     st.markdown(f"{title}: {wording.count(found)} in the store, {wording.count(len(rows))} shown" if rows else title)
     if not rows:
-        panel.empty("No example is stored in this window.")
+        panel.empty(in_markdown(none, 400))
         return
     shown = [{column: cut(str(value)) for column, value in row.items()} for row in rows]
-    st.dataframe(shown, hide_index=True, alt=f"Examples by message id: {name}")
+    st.dataframe(shown, hide_index=True, column_config=ID_COLUMN, alt=f"Examples by message id: {name}")
     st.download_button(
         "Download as CSV", _download(rows), f"{name}.csv", "text/csv", on_click="ignore", key=f"download-{name}"
     )
@@ -196,6 +197,7 @@ def _left_out(found: int, shown: int, noun: str) -> None:
         st.caption(f"{wording.plural(found - shown, noun)} left out, those that matter least. The search finds them.")
 
 
+ID_COLUMN = {"Message id": st.column_config.TextColumn(width=230)}
 TOPIC_COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=105),
     "Topic": st.column_config.TextColumn(width=150),
