@@ -20,7 +20,7 @@ IDLE_PACE_MS = 60_000
 
 def jobs_age(view: View) -> Freshness:
     """When the record jobs last wrote, and how often they should."""
-    trace = answers.traces(view).get("jobs")
+    trace = answers.jobs_trace(view)
     return Freshness(trace[0], max(trace[1], IDLE_PACE_MS)) if trace else Freshness(None, IDLE_PACE_MS)
 
 

@@ -162,7 +162,7 @@ def _audit(
         copies=_copies(groups, read, unseen),
         day=_of_findings(own, day_read),
         day_ids=_ids(day_read),
-        verdict=_verdict(own, read, unseen, fresh),
+        verdict=_verdict(own, fresh if _is_whole(read) and not unseen and not groups else Verdict.UNKNOWN),
         declared=declared,
     )
 
@@ -193,14 +193,20 @@ def _of_findings(own: Sequence[Concern], day_read: Row | None) -> Bounds | None:
     return _none_found(day_read) if day_read and _ids(day_read) else None
 
 
-def _verdict(own: Sequence[Concern], read: Row | None, unseen: str | None, fresh: Verdict) -> Verdict | None:
-    """The worst that the duplicates break, None where they break nothing; never green over what was not read."""
+def _verdict(own: Sequence[Concern], without: Verdict) -> Verdict | None:
+    """The worst that the findings break, None where they break nothing; `without`: where there is none.
+
+    Copies are judged by their finding, which is written after them: until then they are unknown.
+    """
     broken = [one.verdict for one in own if one.verdict]
     if broken:
         return min(broken, key=wording.WORST_FIRST.index)
-    if unseen or read is None or read["purged_offsets"] or read["gap_offsets"]:
-        return Verdict.UNKNOWN
-    return None if own else fresh
+    return None if own else without
+
+
+def _is_whole(read: Row | None) -> bool:
+    """Nothing was missed for good between the first and the last offset read."""
+    return read is not None and not read["purged_offsets"] and not read["gap_offsets"]
 
 
 def _said(bounds: Bounds | None, ids: int) -> str:

@@ -35,7 +35,7 @@ def topics(view: View) -> None:
     """Extra copies per topic; the selected topic fills the panels below."""
     found = audit_answers.found_topics(view)
     if not found:
-        panel.empty("No topic is read, and no pipeline names one that the search finds.", "Clear the search.")
+        panel.empty(*_nothing(view, "topic was read record by record"))
         return
     shown = found[:SHOWN]
     rows = pd.DataFrame([audit_topics.topic_row(audit, view) for audit in shown]).convert_dtypes()
@@ -57,7 +57,7 @@ def pipelines(view: View) -> None:
     """Source against sink per pipeline, and how far the selected one was compared."""
     found = audit_answers.found_pipelines(view)
     if not found:
-        panel.empty("No pipeline matches.", "Clear the search; without any group there is nothing to propose yet.")
+        panel.empty(*_nothing(view, "pipeline is known"))
         return
     shown = found[:SHOWN]
     rows = pd.DataFrame([audit_losses.pipeline_row(audit, view) for audit in shown]).convert_dtypes()
@@ -132,6 +132,12 @@ def coverage(view: View) -> None:
     _left_out(len(found), SHOWN, "partition")
 
 
+def _nothing(view: View, what: str) -> tuple[str, str]:
+    if view.search.strip():
+        return "The search finds nothing here.", "Clear it; it looks for names and for message ids."
+    return f"No {what} yet.", "Declare a pipeline with its sink in tidemark.toml, and start the jobs: tidemark up."
+
+
 def _compared(view: View) -> None:
     chosen = audit_answers.chosen_pipeline(view, st.query_params.get("pipeline"))
     if chosen is None:
@@ -197,9 +203,10 @@ def _left_out(found: int, shown: int, noun: str) -> None:
         st.caption(f"{wording.plural(found - shown, noun)} left out, those that matter least. The search finds them.")
 
 
+VERDICT = "What the findings of the last 24 h mean for the promises"
 ID_COLUMN = {"Message id": st.column_config.TextColumn(width=230)}
 TOPIC_COLUMNS = {
-    "Verdict": st.column_config.TextColumn(width=105),
+    "Verdict": st.column_config.TextColumn(width=105, help=VERDICT),
     "Topic": st.column_config.TextColumn(width=150),
     "Extra copies": st.column_config.TextColumn(
         "Extra copies, records", help="In the window, 95 % interval", width=150
@@ -214,7 +221,7 @@ TOPIC_COLUMNS = {
     "Left unread": tables.number("Left unread, offsets", "Below the stable offset at the newest read"),
 }
 PIPELINE_COLUMNS = {
-    "Verdict": st.column_config.TextColumn(width=105),
+    "Verdict": st.column_config.TextColumn(width=105, help=VERDICT),
     "Lost": st.column_config.TextColumn(
         "Lost, message ids", help="Since the comparison began, 95 % interval", width=150
     ),
