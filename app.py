@@ -24,6 +24,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/rebalances.py", title="Rebalances", icon=":material/swap_horiz:"),
             st.Page(f"{pages}/violations.py", title="Violations", icon=":material/gavel:"),
             st.Page(f"{pages}/replication.py", title="Replication", icon=":material/account_tree:"),
+            st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),

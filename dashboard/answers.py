@@ -183,8 +183,16 @@ def traces(view: View) -> Mapping[str, tuple[int, int]]:
         left["collect"] = (heard.observed_at_ms, step)
     if minutes := cached.last_day(view, queries.NEWEST_MINUTE):
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
-    if runs := cached.of_tidemark(view, queries.JOB_RUNS):
-        newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
-        longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
-        left["jobs"] = (newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000)))
+    if (jobs := jobs_trace(view)) is not None:
+        left["jobs"] = jobs
     return left
+
+
+def jobs_trace(view: View) -> tuple[int, int] | None:
+    """The end of the newest run of the record jobs, with the pace it is expected at (ms); None before the first."""
+    runs = cached.of_tidemark(view, queries.JOB_RUNS)
+    if not runs:
+        return None
+    newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
+    longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
+    return newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000))

@@ -91,6 +91,11 @@ def last_day(view: View, question: Question, **about: object) -> Rows:
     return _of_cluster(view, view.to_ms - DAY_MS, view.to_ms, question, about)
 
 
+def last_day_of_window(view: View, question: Question, **about: object) -> Rows:
+    """Ask about the window on screen, of one longer than a day about its last day: covered ranges are many."""
+    return _of_cluster(view, max(view.from_ms, view.to_ms - DAY_MS), view.to_ms, question, about)
+
+
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:
     """Ask about Tidemark itself, whether or not a cluster was ever heard."""
     return _ask(_data_dir(), view.from_ms, view.to_ms, question, about)

@@ -185,17 +185,33 @@ MEMBERS = Question(("group_members",), """
     FROM group_members WHERE cluster_id = $cluster_id AND group_id = $group_id
     ORDER BY member_id, started_at""")  # fmt: skip
 
-# Per topic, what the record jobs have read: the base of every figure of duplicates.
+# Per topic, what the record jobs have read: the base of every figure of duplicates. Ranges of a partition do not
+# overlap, so what lies between the lowest and the highest offset and in no range is a gap. `left_unread`: offsets below
+# the stable offset that the newest read of each partition left for later.
 SAMPLED = Question(("ledger",), """
-    SELECT topic, sum(records)::BIGINT AS records, sum(sampled)::BIGINT AS sampled, min(sampling_rate) AS rate,
-           epoch_ms(max(observed_at)) AS observed_at_ms, count(*) FILTER (state <> 'complete') AS purged
-    FROM ledger WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to
+    SELECT topic, sum(records)::BIGINT AS records, sum(sampled)::BIGINT AS sampled, min(rate) AS rate,
+           max(observed_at_ms) AS observed_at_ms, sum(purged)::BIGINT AS purged,
+           sum(records_without_id)::BIGINT AS records_without_id, sum(aborted_records)::BIGINT AS aborted_records,
+           count(*) AS partitions, sum(read_offsets)::BIGINT AS read_offsets,
+           sum(purged_offsets)::BIGINT AS purged_offsets,
+           sum(next_offset - first_offset - read_offsets - purged_offsets)::BIGINT AS gap_offsets,
+           sum(left_unread)::BIGINT AS left_unread
+    FROM (SELECT topic, topic_id, partition, sum(records) AS records, sum(sampled) AS sampled,
+                 min(sampling_rate) AS rate, epoch_ms(max(observed_at)) AS observed_at_ms,
+                 count(*) FILTER (state <> 'complete') AS purged, sum(records_without_id) AS records_without_id,
+                 sum(aborted_records) AS aborted_records, min(first_offset) AS first_offset,
+                 max(next_offset) AS next_offset,
+                 coalesce(sum(next_offset - first_offset) FILTER (state = 'complete'), 0) AS read_offsets,
+                 coalesce(sum(next_offset - first_offset) FILTER (state <> 'complete'), 0) AS purged_offsets,
+                 greatest(0, arg_max(last_stable_offset, next_offset) - max(next_offset)) AS left_unread
+          FROM ledger WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to GROUP BY ALL)
     GROUP BY topic ORDER BY topic""")  # fmt: skip
 # Per pipeline, how far source and sink have been compared.
 COMPARISONS = Question(("losses",), """
     SELECT pipeline, sum(ids_judged)::BIGINT AS judged, sum(ids_unseen)::BIGINT AS unseen,
-           sum(ids_lost)::BIGINT AS lost, sum("lower")::BIGINT AS "lower", sum("upper")::BIGINT AS "upper",
-           min(settle_s) AS settle_s, epoch_ms(max(observed_at)) AS observed_at_ms
+           sum(ids_lost)::BIGINT AS lost, sum(ids_late)::BIGINT AS late, sum("lower")::BIGINT AS "lower",
+           sum(estimate)::BIGINT AS estimate, sum("upper")::BIGINT AS "upper", min(sampling_rate) AS rate,
+           count(*) AS partitions, min(settle_s) AS settle_s, epoch_ms(max(observed_at)) AS observed_at_ms
     FROM losses WHERE cluster_id = $cluster_id GROUP BY pipeline ORDER BY pipeline""")  # fmt: skip
 
 # The last thing each part of Tidemark did: started, died, stopped; and the newest runs of the jobs.

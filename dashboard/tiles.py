@@ -2,19 +2,16 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 from dashboard import wording
+from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
-from guarantees.findings import Kind
+from guarantees.findings import Kind, Unit
 from guarantees.promises import Verdict
 
 Row = Mapping[str, Any]
 DAY_MS = 86_400_000
-
-# Upper end of the 95 % interval of a Poisson count of which none was seen.
-NONE_SEEN_UPPER = 3.689
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +50,15 @@ def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], at_ms: int) ->
     if not comparisons:
         return unknown("Lost, 24 h", "no pipeline is compared with a sink")
     upper = max(0, *(row["upper"] or 0 for row in comparisons))
-    return _counted("Lost, 24 h", _recent(concerns, Kind.LOST_WRITE, at_ms), none_upper=upper)
+    return _counted("Lost, 24 h", recent(concerns, Kind.LOST_WRITE, at_ms), none_upper=upper)
 
 
 def duplicates(concerns: Iterable[Concern], sampled: Sequence[Row], at_ms: int) -> Tile:
     """Records stored more than once in the last day, as an interval; unknown where ids are not sampled."""
     if not sampled:
         return unknown("Duplicates, 24 h", "no topic's ids are sampled")
-    rate = min(row["rate"] for row in sampled)
-    upper = 0 if rate >= 1 else ceil(NONE_SEEN_UPPER / rate)
-    return _counted("Duplicates, 24 h", _recent(concerns, Kind.DUPLICATE_WRITE, at_ms), none_upper=upper)
+    upper = none_seen_upper(min(row["rate"] for row in sampled))
+    return _counted("Duplicates, 24 h", recent(concerns, Kind.DUPLICATE_WRITE, at_ms), none_upper=upper)
 
 
 def replication(rows: Sequence[Row]) -> Tile:
@@ -93,7 +89,8 @@ def is_overdue(row: Row, overdue_share: float, at_ms: int) -> bool:
     return started is not None and at_ms - started > overdue_share * row["timeout_ms"]
 
 
-def _recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:
+def recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:
+    """Findings of one kind with evidence from the last day."""
     return [
         concern
         for concern in concerns
@@ -107,14 +104,12 @@ def _counted(label: str, found: Sequence[Concern], *, none_upper: int) -> Tile:
         return Tile(
             label, "0", f"at most {wording.count(none_upper)}" if none_upper else "all ids compared", Verdict.OK
         )
-    bounds = [concern.finding.bounds for concern in found if concern.finding.bounds]
-    lower = sum(bound.lower for bound in bounds)
-    estimate = sum(bound.lower if bound.estimate is None else bound.estimate for bound in bounds)
-    upper = None if any(bound.upper is None for bound in bounds) else sum(bound.upper or 0 for bound in bounds)
-    interval = "exact" if lower == upper else f"{wording.count(lower)} to {wording.count(upper)}"
+    total = added((one.finding.bounds for one in found if one.finding.bounds), Unit.RECORDS)
+    ends = f"{wording.count(total.lower)} to {wording.count(total.upper)}"
+    note = f"{'exact' if total.lower == total.upper else ends} · {wording.plural(len(found), 'finding')}"
     verdicts = [concern.verdict for concern in found if concern.verdict]
     worst = min(verdicts, key=wording.WORST_FIRST.index, default=None)
-    return Tile(label, wording.compact(estimate), f"{interval} · {wording.plural(len(found), 'finding')}", worst)
+    return Tile(label, wording.compact(total.estimate or 0), note, worst)
 
 
 def _sum(series: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:

@@ -40,6 +40,8 @@ LOOKS: Mapping[Verdict, Look] = {
     Verdict.OK: Look("✓", "OK", "#009E73", "green", "circle"),
 }
 WORST_FIRST: tuple[Verdict, ...] = tuple(LOOKS)
+# What breaks no promise.
+INFORMATION = "• Information"
 
 KINDS: Mapping[Kind, str] = {
     Kind.DUPLICATE_WRITE: "Duplicate records",

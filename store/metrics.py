@@ -22,10 +22,12 @@ from store.locks import RoleLock
 from store.publish import sweep, temporary_folder
 from store.rows import Row, arrow_table, contract
 from store.types import duckdb_columns
-from store.views import literal, quoted
+from store.views import instant, literal, quoted
 
 METRICS_FILE = "metrics.duckdb"
 METRIC_TABLES = tuple(name for name, table in TABLES.items() if table.family is Family.METRIC)
+# A row for each covered range, observed once and never changed: millions in a month, of which a window holds few.
+GROWING = frozenset({"ledger", "duplicates"})
 DEADLINE_S = 5.0
 
 T = TypeVar("T")
@@ -114,11 +116,17 @@ def snapshot(path: Path, tables: Iterable[str] | None = None, *, deadline_s: flo
 
 
 def copy_metrics(
-    connection: duckdb.DuckDBPyConnection, path: Path, tables: Iterable[str], *, deadline_s: float = DEADLINE_S
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    tables: Iterable[str],
+    *,
+    observed: tuple[int, int] | None = None,
+    deadline_s: float = DEADLINE_S,
 ) -> None:
     """Make the tables in an in-memory database, filled with a copy of the metrics as of one commit.
 
-    Columns the file lacks, because its writer has not migrated it yet, are null.
+    Columns the file lacks, because its writer has not migrated it yet, are null. `observed`: of the tables that grow
+    by the range only what was observed from the first up to, not including, the second (ms since 1970).
     """
     wanted = [_metric(name) for name in tables]
     for table in wanted:
@@ -131,7 +139,15 @@ def copy_metrics(
             if present := _columns(connection, "metrics", table.name):
                 names = ", ".join(quoted(name) for name in duckdb_columns(table) if name in present)
                 target, source = quoted(table.name), f"metrics.{quoted(table.name)}"
-                connection.execute(f"INSERT INTO {target} BY NAME SELECT {names} FROM {source}").fetchall()
+                copied = f"INSERT INTO {target} BY NAME SELECT {names} FROM {source}"
+                connection.execute(copied + _within(table, observed)).fetchall()
+
+
+def _within(table: Table, observed: tuple[int, int] | None) -> str:
+    if observed is None or table.name not in GROWING:
+        return ""
+    first, following = (instant(time_ms) for time_ms in observed)
+    return f" WHERE observed_at >= {first} AND observed_at < {following}"
 
 
 def _metric(table: str) -> Table:

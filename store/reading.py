@@ -51,15 +51,16 @@ def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
 def connect(data_dir: Path, window: Window, tables: Iterable[str] | None = None) -> duckdb.DuckDBPyConnection:
     """An in-memory database with a view of each table (all by default), as the store is now and stays for it.
 
-    Samples and events are those observed in the window. Intervals are those that held in it, one row each. What is kept
-    for good and the metrics are whole, the metrics copied. A table without data is there and empty.
+    Samples, events, and the metrics of covered ranges are those observed in the window. Intervals are those that held
+    in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
+    is there and empty.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
     connection = duckdb.connect(":memory:")
     connection.execute("SET TimeZone = 'UTC'")
-    copy_metrics(connection, data_dir / METRICS_FILE, metrics)
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
             _view(connection, data_dir, table, window)

@@ -81,7 +81,13 @@ def line_colour(view: View) -> str:
 
 def framed(figure: go.Figure, from_ms: int, to_ms: int, height_px: int) -> go.Figure:
     """The window as the x axis, nothing to drag or zoom, so high."""
-    figure.update_xaxes(type="date", range=[time_text(from_ms), time_text(to_ms)], fixedrange=True, showgrid=True)
+    figure.update_xaxes(type="date", range=[time_text(from_ms), time_text(to_ms)])
+    return sized(figure, height_px)
+
+
+def sized(figure: go.Figure, height_px: int) -> go.Figure:
+    """Nothing to drag or zoom, so high above its x axis."""
+    figure.update_xaxes(fixedrange=True, showgrid=True)
     figure.update_yaxes(fixedrange=True, automargin=True)
     return figure.update_layout(
         height=height_px + AXIS_PX,

@@ -34,7 +34,7 @@ def draw(found: Sequence[Concern], view: View, *, shown_by: Panel) -> None:
 def _row(concern: Concern, view: View) -> dict[str, object]:
     finding = concern.finding
     return {
-        "Verdict": wording.LOOKS[concern.verdict].text if concern.verdict else "• Information",
+        "Verdict": wording.LOOKS[concern.verdict].text if concern.verdict else wording.INFORMATION,
         "What": wording.KINDS[finding.kind],
         "Finding": cut(finding.title, 120),
         "Since (UTC)": wording.since(finding.happened_at_ms, view.to_ms),

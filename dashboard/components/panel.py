@@ -32,12 +32,16 @@ STYLE = """<style>
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What a panel is called, which signals it rests on, and what it draws of a view."""
+    """What a panel is called, which signals it rests on, and what it draws of a view.
+
+    `age_of` is for panels that rest on something else than the signals of the sampling rounds.
+    """
 
     title: str
     draw: Callable[[View], None]
     signals: tuple[Signal, ...] = ()
     shows_age: bool = True
+    age_of: Callable[[View], Freshness] | None = None
 
     @property
     def key(self) -> str:
@@ -68,7 +72,7 @@ def _drawn(panel: Panel) -> None:
     view = toolbar.look()
     with st.container(key=f"panel-{panel.key}"):
         try:
-            evidence = cached.evidence_age(view, panel.signals)
+            evidence = panel.age_of(view) if panel.age_of else cached.evidence_age(view, panel.signals)
             is_stale = panel.shows_age and evidence.verdict(view.to_ms) is Verdict.STALE
             _header(panel, evidence, view)
             with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):

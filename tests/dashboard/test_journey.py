@@ -15,10 +15,17 @@ pytestmark = pytest.mark.browser
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-PAGES = {"/": "Overview", "/lag": "Lag", "/rebalances": "Rebalances", "/violations": "Violations",
-         "/replication": "Replication", "/health": "Health"}  # fmt: skip
+PAGES = {
+    "/": "Overview",
+    "/lag": "Lag",
+    "/rebalances": "Rebalances",
+    "/violations": "Violations",
+    "/replication": "Replication",
+    "/audit": "Duplicates & loss",
+    "/health": "Health",
+}
 # Streamlit asks below the page's path first when a subpage is opened by its address, and then at the root.
-HARMLESS = re.compile(r"/(lag|rebalances|violations|replication|health)/_stcore/(health|host-config)$")
+HARMLESS = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
 SHOTS = os.environ.get("TIDEMARK_SHOTS")
 
 
@@ -96,7 +103,7 @@ def test_every_page_opens_without_an_error_a_foreign_request_or_a_sideways_scrol
             overflow = visit.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
             assert overflow <= 0, f"{path} is {overflow} px too wide at {width} px"
             if SHOTS:
-                _shoot(visit.page, f"{title.lower()}-{width}-{scheme}", width)
+                _shoot(visit.page, f"{path.strip('/') or 'overview'}-{width}-{scheme}", width)
         assert visit.faults == []
 
 

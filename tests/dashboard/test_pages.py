@@ -17,7 +17,8 @@ from store.segments import folder, producer_name
 from tests.dashboard import fixture_store, story_replication
 from tests.dashboard.conftest import ROOT, now_ms
 
-PAGES = ["overview", "lag", "rebalances", "violations", "replication", "health"]
+PAGES = ["overview", "lag", "rebalances", "violations", "replication", "audit", "health"]
+TITLES = {"audit": "duplicates & loss"}
 # A Markdown special character of the hostile name without its backslash.
 UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
 
@@ -67,7 +68,7 @@ def cells(app: AppTest) -> str:
 def test_a_page_with_data_draws_every_panel(visit, believable, page):
     app = visit(believable, page)
 
-    assert app.title[0].value.lower() == page
+    assert app.title[0].value.lower() == TITLES.get(page, page)
     assert "could not be drawn" not in words(app)
     assert app.dataframe
 
@@ -87,6 +88,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "rebalances": "No group changed",
         "violations": "No finding lasted into this window",
         "replication": "No partition was seen",
+        "audit": "No topic was read record by record yet",
         "health": "No round was stored",
     }
     assert expected[page] in said

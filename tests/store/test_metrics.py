@@ -8,7 +8,7 @@ import pytest
 
 from store.errors import StoreBusyError, StoreError, StoreLockedError
 from store.metrics import METRIC_TABLES, MetricsWriter, snapshot
-from store.reading import read
+from store.reading import Window, connect, read
 from tests.store.builders import T0
 
 
@@ -188,3 +188,22 @@ def test_metrics_are_read_like_any_other_table(tmp_path, path, writer):
         metrics.replace("job_runs", [run(), run("other")])
 
     assert read(tmp_path, "job_runs", where="run_id = ?", parameters=["r"]).num_rows == 1
+
+
+def test_a_window_holds_the_ranges_observed_in_it_and_all_of_what_is_a_state(tmp_path, path, writer):
+    times = {"before": T0 - 1, "first": T0, "last": T0 + 9, "after": T0 + 10}
+    with writer.transaction() as metrics:
+        for number, at in enumerate(times.values()):
+            metrics.replace("ledger", [covered(number, number + 1) | {"observed_at": at}])
+            metrics.replace("duplicates", [covered_copy(number, at)])
+            metrics.replace("job_runs", [run(str(number), observed_at=at)])
+
+    with connect(tmp_path, Window(T0, T0 + 10), ["ledger", "duplicates", "job_runs"]) as connection:
+        for table in ("ledger", "duplicates"):
+            assert sorted(connection.sql(f"SELECT first_offset FROM {table}").fetchall()) == [(1,), (2,)]
+        assert len(connection.sql("SELECT * FROM job_runs").fetchall()) == 4
+
+
+def covered_copy(first, at):
+    place = {"cluster_id": "c", "topic_id": "id", "partition": 0, "first_offset": first, "observed_at": at}
+    return place | {"cause": "sent_twice", "first_producer_id": 1, "producer_id": 2, "producer_epoch": 0}

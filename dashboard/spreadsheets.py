@@ -1,0 +1,25 @@
+"""Tables as CSV that a spreadsheet shows and never executes."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from dashboard.names import visible
+
+# What spreadsheets read as the begin of a formula (CWE-1236).
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def cell(value: object) -> str:
+    """Text that is never a formula and hides nothing; a gap is an empty cell."""
+    text = "" if value is None else str(value)
+    return ("'" if text.startswith(FORMULA_STARTS) else "") + visible(text)
+
+
+def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows of the same columns, the names of the columns first."""
+    written = io.StringIO()
+    table = csv.writer(written)
+    table.writerow([cell(name) for name in (rows[0] if rows else ())])
+    table.writerows([cell(value) for value in row.values()] for row in rows)
+    return written.getvalue()
