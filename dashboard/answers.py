@@ -1,6 +1,7 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dashboard import cached, concerns, explained, promise_questions, proposals, queries, shapes, standing, tiles
 from dashboard.concerns import Concern
@@ -54,6 +55,11 @@ def group_lag(view: View) -> Rows:
     left = concerns.left_topics(history.finding for history in cached.findings(view).values())
     found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
     return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
+
+
+def cluster_lag(view: View) -> tuple[int | None, ...]:
+    """Total lag of the cluster over the window, whatever is searched for."""
+    return tiles.total(group_lag(replace(view, search="")), cached.lag_trend(view, SPARK_POINTS))
 
 
 def found(view: View) -> list[Concern]:
