@@ -139,7 +139,15 @@ def chosen_group(view: View, asked: str | None) -> str | None:
 
 
 def partition_lag(view: View, group_id: str) -> Rows:
+    """Every partition of the group now, whatever is searched for."""
     return cached.now(view, queries.PARTITION_LAG, group_id=group_id)
+
+
+def found_partitions(view: View, group_id: str) -> Rows:
+    """Those the search finds by topic and number; all of them where it finds the group itself or nothing."""
+    rows = partition_lag(view, group_id)
+    found = [row for row in rows if view.finds(f"{row['topic']}-{row['partition']}")]
+    return rows if view.finds(group_id) or not found else found
 
 
 def owners(view: View, group_id: str) -> Rows:

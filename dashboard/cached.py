@@ -122,6 +122,11 @@ def trend_step_ms(view: View, points: int) -> int:
     return _bucket_ms(view.length_ms, known.interval_ms if known else step_ms(view.cluster), points)
 
 
+def chart_step_ms(view: View) -> int:
+    """How wide a bucket of a chart of the window is."""
+    return trend_step_ms(view, shapes.CELLS)
+
+
 def findings(view: View) -> Mapping[str, FindingHistory]:
     """Every finding of the cluster as it stood at the end of the window."""
     known = heard(view)

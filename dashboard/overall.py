@@ -10,7 +10,7 @@ TICKS = 300
 
 
 def strip(lag: Sequence[int | None], step_ms: int, findings: Iterable[Finding], view: View) -> dict[str, object]:
-    """What the browser draws: `lag` in offsets from `first_ms` on, None where any part is unknown; findings as ticks."""
+    """What the browser draws: `lag` in offsets from `first_ms` on, None where any is unknown; findings as ticks."""
     seen = [value for value in lag if value is not None]
     return {
         "from_ms": view.from_ms,

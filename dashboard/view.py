@@ -57,7 +57,7 @@ def live_window(range_name: str, now_ms: int, step_ms: int) -> tuple[int, int]:
 
 def parse_window(from_text: str | None, to_text: str | None) -> tuple[int, int] | None:
     """The absolute window of a link; None where there is none or where it makes no sense."""
-    start, end = _parse_time(from_text), _parse_time(to_text)
+    start, end = parse_time(from_text), parse_time(to_text)
     if start is None or end is None or start >= end:
         return None
     return start, end
@@ -93,7 +93,8 @@ def format_time(time_ms: int) -> str:
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _parse_time(text: str | None) -> int | None:
+def parse_time(text: str | None) -> int | None:
+    """A moment as it stands in a link or as somebody wrote it: UTC unless it says otherwise. None: no moment."""
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:

@@ -141,3 +141,18 @@ def test_an_empty_store_answers_nothing(tmp_path):
         if isinstance(question, queries.Question):
             about = {"group_id": "g", "step_ms": 1_000, "cluster": "x"} | NOTHING_LEFT
             assert ask(tmp_path, question, **about) == [], name
+
+
+def test_what_a_group_has_left_is_no_part_of_its_trend(log, tmp_path):
+    log.append("committed_offsets", [commit(0, committed_offset=4), commit(0, topic="old", committed_offset=1)])
+    log.append("partition_offsets", [
+        offsets(0, log_start_offset=0, high_watermark=10), offsets(0, topic="old", log_start_offset=0, high_watermark=90),
+    ])  # fmt: skip
+
+    def trend(groups, topics):
+        rows = ask(tmp_path, queries.LAG_TREND, step_ms=10_000, left_groups=groups, left_topics=topics)
+        return [row["lag"] for row in rows]
+
+    assert trend([], []) == [95]
+    assert trend(["g"], ["old"]) == [6]
+    assert trend(["another"], ["old"]) == [95]
