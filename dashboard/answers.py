@@ -8,6 +8,7 @@ from dashboard.concerns import Concern
 from dashboard.explained import Explanation
 from dashboard.promise_facts import Seen
 from dashboard.queries import Question, Rows
+from dashboard.rebalance_questions import STATES
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
@@ -186,7 +187,7 @@ def rebalanced_group(view: View, asked: str | None) -> str | None:
 
 
 def group_states(view: View, group_id: str) -> Rows:
-    return [row for row in cached.in_window(view, queries.GROUP_STATES) if row["group_id"] == group_id]
+    return cached.in_window(view, STATES, group_id=group_id)
 
 
 def traces(view: View) -> Mapping[str, tuple[int, int]]:

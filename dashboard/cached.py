@@ -91,6 +91,11 @@ def last_day(view: View, question: Question, **about: object) -> Rows:
     return _of_cluster(view, view.to_ms - DAY_MS, view.to_ms, question, about)
 
 
+def between(view: View, from_ms: int, to_ms: int, question: Question) -> Rows:
+    """Ask about a stretch of time of its own."""
+    return _of_cluster(view, from_ms, to_ms, question, {})
+
+
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:
     """Ask about Tidemark itself, whether or not a cluster was ever heard."""
     return _ask(_data_dir(), view.from_ms, view.to_ms, question, about)

@@ -16,6 +16,7 @@ from guarantees.lag import NO_COMMIT
 from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
 
+Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 

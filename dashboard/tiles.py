@@ -7,7 +7,7 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.concerns import Concern
-from guarantees.findings import Kind
+from guarantees.findings import Bounds, Kind
 from guarantees.promises import Verdict
 
 Row = Mapping[str, Any]
@@ -113,14 +113,19 @@ def _counted(label: str, found: Sequence[Concern], *, none_upper: int) -> Tile:
         return Tile(
             label, "0", f"at most {wording.count(none_upper)}" if none_upper else "all ids compared", Verdict.OK
         )
-    bounds = [concern.finding.bounds for concern in found if concern.finding.bounds]
-    lower = sum(bound.lower for bound in bounds)
-    estimate = sum(bound.lower if bound.estimate is None else bound.estimate for bound in bounds)
-    upper = None if any(bound.upper is None for bound in bounds) else sum(bound.upper or 0 for bound in bounds)
+    lower, estimate, upper = summed([concern.finding.bounds for concern in found if concern.finding.bounds])
     interval = "exact" if lower == upper else f"{wording.count(lower)} to {wording.count(upper)}"
     verdicts = [concern.verdict for concern in found if concern.verdict]
     worst = min(verdicts, key=wording.WORST_FIRST.index, default=None)
     return Tile(label, wording.compact(estimate), f"{interval} · {wording.plural(len(found), 'finding')}", worst)
+
+
+def summed(bounds: Sequence[Bounds]) -> tuple[int, int, int | None]:
+    """Several intervals as one: lower end, estimate (the lower end where there is none), upper end (None: open)."""
+    lower = sum(bound.lower for bound in bounds)
+    estimate = sum(bound.lower if bound.estimate is None else bound.estimate for bound in bounds)
+    upper = None if any(bound.upper is None for bound in bounds) else sum(bound.upper or 0 for bound in bounds)
+    return lower, estimate, upper
 
 
 def _sum(series: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:

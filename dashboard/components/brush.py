@@ -41,7 +41,7 @@ def draw() -> None:
     """The strip between the buttons that move the window, and whether the page moves by itself."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="window-row"):
         _button("chevron_left", "window-earlier", "Half a window earlier: key [", _earlier)
-        with st.container(width="stretch"):
+        with st.container(width="stretch", gap=None):
             st.fragment(_drawn, run_every=toolbar.look().refresh_s, key="fragment-brush")()
         _button("chevron_right", "window-later", "Half a window later: key ]", _later)
         _button("zoom_out", "window-wider", "Twice the window: key -", _wider)

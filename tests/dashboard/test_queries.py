@@ -146,7 +146,8 @@ def test_an_empty_store_answers_nothing(tmp_path):
 def test_what_a_group_has_left_is_no_part_of_its_trend(log, tmp_path):
     log.append("committed_offsets", [commit(0, committed_offset=4), commit(0, topic="old", committed_offset=1)])
     log.append("partition_offsets", [
-        offsets(0, log_start_offset=0, high_watermark=10), offsets(0, topic="old", log_start_offset=0, high_watermark=90),
+        offsets(0, log_start_offset=0, high_watermark=10),
+        offsets(0, topic="old", log_start_offset=0, high_watermark=90),
     ])  # fmt: skip
 
     def trend(groups, topics):
