@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import cached
-from dashboard.components import panel, toolbar
+from dashboard.components import brush, panel, toolbar
 from settings import SettingsError
 
 st.set_page_config(page_title="Tidemark", page_icon="🌊", layout="wide")
@@ -34,5 +34,6 @@ navigation = st.navigation(
 )
 st.html(panel.STYLE)
 toolbar.draw(navigation.url_path)
+brush.draw()
 navigation.run()
 cached.settle_memory()

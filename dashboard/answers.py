@@ -1,12 +1,14 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from dashboard import cached, concerns, explained, promise_questions, proposals, queries, shapes, standing, tiles
 from dashboard.concerns import Concern
 from dashboard.explained import Explanation
 from dashboard.promise_facts import Seen
 from dashboard.queries import Question, Rows
+from dashboard.rebalance_questions import STATES
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
@@ -54,6 +56,11 @@ def group_lag(view: View) -> Rows:
     left = concerns.left_topics(history.finding for history in cached.findings(view).values())
     found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
     return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
+
+
+def cluster_lag(view: View) -> tuple[int | None, ...]:
+    """Total lag of the cluster over the window, whatever is searched for."""
+    return tiles.total(group_lag(replace(view, search="")), cached.lag_trend(view, SPARK_POINTS))
 
 
 def found(view: View) -> list[Concern]:
@@ -133,7 +140,15 @@ def chosen_group(view: View, asked: str | None) -> str | None:
 
 
 def partition_lag(view: View, group_id: str) -> Rows:
+    """Every partition of the group now, whatever is searched for."""
     return cached.now(view, queries.PARTITION_LAG, group_id=group_id)
+
+
+def found_partitions(view: View, group_id: str) -> Rows:
+    """Those the search finds by topic and number; all of them where it finds the group itself or nothing."""
+    rows = partition_lag(view, group_id)
+    found = [row for row in rows if view.finds(f"{row['topic']}-{row['partition']}")]
+    return rows if view.finds(group_id) or not found else found
 
 
 def owners(view: View, group_id: str) -> Rows:
@@ -172,7 +187,7 @@ def rebalanced_group(view: View, asked: str | None) -> str | None:
 
 
 def group_states(view: View, group_id: str) -> Rows:
-    return [row for row in cached.in_window(view, queries.GROUP_STATES) if row["group_id"] == group_id]
+    return cached.in_window(view, STATES, group_id=group_id)
 
 
 def traces(view: View) -> Mapping[str, tuple[int, int]]:

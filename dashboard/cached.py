@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import configured, promise_questions, queries, shapes
+from dashboard import concerns, configured, promise_questions, queries, shapes
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS, View
@@ -96,6 +96,11 @@ def last_day_of_window(view: View, question: Question, **about: object) -> Rows:
     return _of_cluster(view, max(view.from_ms, view.to_ms - DAY_MS), view.to_ms, question, about)
 
 
+def between(view: View, from_ms: int, to_ms: int, question: Question) -> Rows:
+    """Ask about a stretch of time of its own."""
+    return _of_cluster(view, from_ms, to_ms, question, {})
+
+
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:
     """Ask about Tidemark itself, whether or not a cluster was ever heard."""
     return _ask(_data_dir(), view.from_ms, view.to_ms, question, about)
@@ -110,9 +115,26 @@ def lag_history(view: View, group_id: str) -> shapes.LagHistory:
 
 
 def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
-    """Total lag of each group over the window, in about `points` points; None where it is unknown."""
+    """Total lag of each group over the window, in about `points` points; None where it is unknown.
+
+    Topics a group has left do not count.
+    """
     known = heard(view)
-    return _lag_trend(_data_dir(), view.from_ms, view.to_ms, known, points) if known else {}
+    if known is None:
+        return {}
+    left = tuple(sorted(concerns.left_topics(one.finding for one in findings(view).values())))
+    return _lag_trend(_data_dir(), view.from_ms, view.to_ms, known, points, left)
+
+
+def trend_step_ms(view: View, points: int) -> int:
+    """How far apart the points of a trend are."""
+    known = heard(view)
+    return _bucket_ms(view.length_ms, known.interval_ms if known else step_ms(view.cluster), points)
+
+
+def chart_step_ms(view: View) -> int:
+    """How wide a bucket of a chart of the window is."""
+    return trend_step_ms(view, shapes.CELLS)
 
 
 def findings(view: View) -> Mapping[str, FindingHistory]:
@@ -178,10 +200,11 @@ def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id
 
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
 def _lag_trend(
-    data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int
+    data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
 ) -> Mapping[str, tuple[int | None, ...]]:
     step = _bucket_ms(to_ms - from_ms, known.interval_ms, points)
-    about = {"cluster_id": known.cluster_id, "step_ms": step}
+    groups, topics = [group_id for group_id, _ in left], [topic for _, topic in left]
+    about = {"cluster_id": known.cluster_id, "step_ms": step, "left_groups": groups, "left_topics": topics}
     both = (queries.LAG_TREND, queries.LAG_TREND_ROLLED_UP)
     return shapes.trends(_lag_rows(data_dir, from_ms, to_ms, both, about), from_ms, to_ms, step)
 

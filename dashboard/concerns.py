@@ -42,10 +42,10 @@ def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline])
     return sorted(found, key=_worst_first)
 
 
-def left_topics(findings: Iterable[Finding]) -> set[tuple[str | None, str | None]]:
+def left_topics(findings: Iterable[Finding]) -> set[tuple[str, str]]:
     """Groups with the topics that none of their members reads any more, by open findings."""
     return {
-        (one.place.group_id, one.place.topic)
+        (str(one.place.group_id), str(one.place.topic))
         for one in findings
         if one.kind is Kind.STALE_SUBSCRIPTION and one.closed_reason is None
     }

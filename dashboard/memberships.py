@@ -4,10 +4,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dashboard import wording
 from dashboard.names import cut
 from dashboard.shapes import Span, alternating
-from dashboard.view import View
 
 Row = Mapping[str, Any]
 SETTLED = frozenset({"Stable", "Empty", "Dead", None})
@@ -39,21 +37,3 @@ def owned(assignment: str | None) -> str:
     for topic, partition in json.loads(assignment or "[]"):
         by_topic.setdefault(topic, []).append(partition)
     return "; ".join(f"{topic} {', '.join(map(str, numbers))}" for topic, numbers in by_topic.items()) or "nothing"
-
-
-def rebalance_row(row: Row, view: View) -> dict[str, object]:
-    moved = json.loads(row["moved"] or "[]")
-    return {
-        "When (UTC)": wording.since(row["observed_at_ms"], view.to_ms),
-        "Group": cut(row["group_id"]),
-        "Cause (inferred)": cut(row["cause"] or "", 120),
-        "Joined": len(json.loads(row["joined"] or "[]")),
-        "Left": len(json.loads(row["left"] or "[]")),
-        "Partitions moved": len(moved),
-        "What moved": cut("; ".join(_move(*move) for move in moved), 200),
-        "Seen within": wording.duration(row["observed_at_ms"] - (row["changed_after_ms"] or row["observed_at_ms"])),
-    }
-
-
-def _move(topic: str, partition: int, old: str | None, new: str | None) -> str:
-    return f"{topic}-{partition}: {cut(old or 'nobody', 24)} → {cut(new or 'nobody', 24)}"

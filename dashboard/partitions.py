@@ -1,7 +1,7 @@
 """A group's partitions as rows: every offset, both lags, and the reason of each gap."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard.memberships import member_name
@@ -37,6 +37,15 @@ def lag_of(row: Row) -> Lag:
             observed_at_ms=row["observed_at_ms"],
         ),
     )
+
+
+def worst(rows: Sequence[Row], limit: int) -> list[Row]:
+    """At most so many, in their own order: those whose lag is unknown, then those with most lag."""
+    if len(rows) <= limit:
+        return list(rows)
+    lags = [row["lag"] for row in rows]
+    ranked = sorted(range(len(rows)), key=lambda number: (lags[number] is not None, -(lags[number] or 0)))
+    return [rows[number] for number in sorted(ranked[:limit])]
 
 
 def owners(members: Iterable[Row]) -> dict[tuple[str, int], str]:

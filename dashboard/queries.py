@@ -16,6 +16,7 @@ from guarantees.lag import NO_COMMIT
 from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
 
+Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
@@ -116,12 +117,15 @@ CELLS = """
     SELECT topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS lag,
            arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
     FROM ({samples}) samples WHERE group_id = $group_id GROUP BY ALL ORDER BY topic, partition, at_ms"""
-# Total lag of each group; null in a bucket where a partition of the group is unknown.
+# Total lag of each group; null in a bucket where a partition of the group is unknown. What a group has left (its groups
+# and topics side by side) is no lag of it (C10).
 TREND = """
     SELECT group_id, at_ms, CASE WHEN count(unknown_reason) = 0 THEN sum(last)::BIGINT END AS lag
     FROM (SELECT group_id, topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms,
                  arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
           FROM ({samples}) samples GROUP BY ALL)
+    ANTI JOIN (SELECT unnest($left_groups::VARCHAR[]) AS group_id, unnest($left_topics::VARCHAR[]) AS topic)
+        USING (group_id, topic)
     GROUP BY ALL ORDER BY group_id, at_ms"""
 LAG_CELLS = Question(OFFSETS, CELLS.format(samples=RAW))
 LAG_CELLS_ROLLED_UP = Question(("lag_minute",), CELLS.format(samples=ROLLED_UP))

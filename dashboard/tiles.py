@@ -37,12 +37,18 @@ def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) ->
     partitions = sum(row["unknown"] for row in group_lag)
     if not whole:
         return unknown("Lag, offsets", f"{wording.plural(partitions, 'partition')} cannot be read")
-    groups = {row["group_id"] for row in whole} - {row["group_id"] for row in group_lag if row["unknown"]}
-    series = _sum([trends[group_id] for group_id in groups if group_id in trends])
+    series = total(group_lag, trends)
     left = sum(row["is_left"] for row in group_lag)
     note = _trend(series) + (f" · {wording.plural(partitions, 'partition')} unknown" if partitions else "")
     note += f" · {wording.plural(left, 'topic')} no longer read" if left else ""
     return Tile("Lag, offsets", wording.compact(sum(row["lag"] for row in whole)), note, None, series)
+
+
+def total(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> tuple[int | None, ...]:
+    """Lag of the groups that are wholly known now, point by point; unknown where it is of any of them."""
+    groups = {row["group_id"] for row in group_lag if row["lag"] is not None}
+    groups -= {row["group_id"] for row in group_lag if row["unknown"]}
+    return _sum([trends[group_id] for group_id in sorted(groups) if group_id in trends])
 
 
 def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], at_ms: int) -> Tile:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from math import isfinite
 
 RANGES_MS: Mapping[str, int] = {
     "15m": 15 * 60_000,
@@ -12,6 +13,9 @@ RANGES_MS: Mapping[str, int] = {
     "7d": 7 * 24 * 3_600_000,
 }
 DEFAULT_RANGE = "15m"
+LONGEST_MS = max(RANGES_MS.values())
+SHORTEST_MS = 1_000
+LATEST_MS = 253_402_300_800_000  # the year 10000, which no link can name
 REFRESH_S: Mapping[str, int | None] = {"Off": None, "10s": 10, "30s": 30}
 DEFAULT_REFRESH = "10s"
 
@@ -53,10 +57,35 @@ def live_window(range_name: str, now_ms: int, step_ms: int) -> tuple[int, int]:
 
 def parse_window(from_text: str | None, to_text: str | None) -> tuple[int, int] | None:
     """The absolute window of a link; None where there is none or where it makes no sense."""
-    start, end = _parse_time(from_text), _parse_time(to_text)
+    start, end = parse_time(from_text), parse_time(to_text)
     if start is None or end is None or start >= end:
         return None
     return start, end
+
+
+def shifted(from_ms: int, to_ms: int, direction: int, now_ms: int) -> tuple[int, int]:
+    """The window half its length earlier (−1) or later (1); never beyond now."""
+    half = (to_ms - from_ms) // 2
+    way = -half if direction < 0 else max(0, min(half, now_ms - to_ms))
+    return from_ms + way, to_ms + way
+
+
+def widened(from_ms: int, to_ms: int, now_ms: int) -> tuple[int, int]:
+    """The window twice as long around its middle, up to the longest range; never beyond now."""
+    length_ms = min(LONGEST_MS, 2 * (to_ms - from_ms))
+    end = max(to_ms, min(now_ms, (from_ms + to_ms + length_ms) // 2))
+    return end - length_ms, end
+
+
+def dragged_window(ends: object) -> tuple[int, int] | None:
+    """The window a drag chose, as a browser says it: two moments in ms. None where that makes no window."""
+    if not isinstance(ends, list) or len(ends) != 2:
+        return None
+    if not all(isinstance(end, int | float) and isfinite(end) for end in ends):
+        return None
+    start, end = (round(moment) for moment in ends)
+    is_window = 0 <= start <= end - SHORTEST_MS and end - start <= LONGEST_MS and end < LATEST_MS
+    return (start, end) if is_window else None
 
 
 def format_time(time_ms: int) -> str:
@@ -64,7 +93,8 @@ def format_time(time_ms: int) -> str:
     return datetime.fromtimestamp(time_ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _parse_time(text: str | None) -> int | None:
+def parse_time(text: str | None) -> int | None:
+    """A moment as it stands in a link or as somebody wrote it: UTC unless it says otherwise. None: no moment."""
     try:
         moment = datetime.fromisoformat(text or "")
     except ValueError:

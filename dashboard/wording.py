@@ -208,6 +208,18 @@ def lag_chart_notes(partitions: int, shown: int, unknown_reasons: Sequence[str])
     return notes
 
 
+PARTITION_CHART = (
+    "Solid: lag to the high watermark. Dotted: to the last stable offset, which a read_committed group can read now; "
+    "what lies between is blocked by an open transaction. Unread for: at least so long. A bucket shows the highest "
+    "value seen; roll-ups of more than 15 minutes know the lag to the high watermark alone."
+)
+
+
+def cut_note(shown: int, total: int, what: str, which: str, remedy: str) -> str:
+    """That a list is cut: how much of it is shown, which part, and how to find the rest."""
+    return f"{count(shown)} of {count(total)} {what} are shown, {which}. {remedy}"
+
+
 def answer_note(observed_at_ms: int | None, step_ms: int, view: View) -> str:
     """How fresh the answer is, how often the cluster is sampled, and when the page asks again."""
     seen = "no data yet" if observed_at_ms is None else f"Data up to {clock(observed_at_ms)} UTC"

@@ -6,17 +6,19 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import partitions, shapes
+from dashboard import partitions, shapes, wording
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut
 from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
+GROUP_ROWS, PARTITION_ROWS = 300, 300
 
 
 def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Panel) -> None:
-    """One row for each group and topic; the sparkline is the group's total over the window."""
+    """One row for each group and topic, those with most lag; the sparkline is the group's total over the window."""
+    every, rows = len(rows), rows[:GROUP_ROWS]
     shown = pd.DataFrame(
         {
             "Group": [cut(row["group_id"]) for row in rows],
@@ -45,10 +47,12 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         },
         alt="Consumer groups and the topics they read, most lag first",
     )
+    _cut(len(rows), every, "groups and topics")
 
 
-def group_partitions(rows: Sequence[Row], members: Sequence[Row]) -> None:
+def group_partitions(rows: Sequence[Row], members: Sequence[Row], shown_by: Panel) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
+    every, rows = len(rows), partitions.worst(rows, PARTITION_ROWS)
     owner = partitions.owners(members)
     lags = [partitions.lag_of(row) for row in rows]
     reasons = [cut(partitions.gaps(row, lag)) for row, lag in zip(rows, lags, strict=True)]
@@ -70,9 +74,21 @@ def group_partitions(rows: Sequence[Row], members: Sequence[Row]) -> None:
         shown[label] = pd.array([_number(getattr(lag, name)) for lag in lags], dtype="Int64")
     for label, name in OFFSETS.items():
         shown[label] = ["–" if row[name] is None else str(row[name]) for row in rows]
-    st.dataframe(
-        shown, hide_index=True, placeholder="–", column_config=COLUMNS, alt="Partitions of the group with every offset"
+    selection.table(
+        "partition",
+        [f"{row['topic']}-{row['partition']}" for row in rows],
+        shown,
+        rerun=shown_by.fragment_key,
+        placeholder="–",
+        column_config=COLUMNS,
+        alt="Partitions of the group with every offset",
     )
+    _cut(len(rows), every, "partitions")
+
+
+def _cut(shown: int, every: int, what: str) -> None:
+    if shown < every:
+        st.caption(wording.cut_note(shown, every, what, "those with most lag", "The search finds the others."))
 
 
 OFFSETS = {

@@ -1,16 +1,17 @@
-"""What the overview draws: the answer, the tiles, the pipelines, what needs attention, and how Tidemark itself is."""
+"""What the overview draws: the answer, the tiles, what broke when, and what needs attention."""
 
 from collections.abc import Sequence
 from math import nan
 
-import pandas as pd
 import streamlit as st
 
-from dashboard import answers, proposals, shapes, standing, wording
-from dashboard.components import evidence, tables
+from dashboard import answers, proposals, standing, wording
+from dashboard.charts.small_strip import height_px, small_strip
+from dashboard.components import evidence, panel
 from dashboard.components.grades import grade
-from dashboard.concerns import Concern
-from dashboard.names import cut, in_markdown
+from dashboard.concerns import in_view
+from dashboard.names import in_markdown
+from dashboard.shapes import finding_marks
 from dashboard.standing import Standing
 from dashboard.view import View
 from guarantees.promises import Pipeline
@@ -46,29 +47,11 @@ def draw_tiles(view: View) -> None:
                 st.markdown(f":small[{note}]")
 
 
-def pipelines(standings: Sequence[Standing], view: View) -> None:
-    """One row for each pipeline, worst first; the selected one leads to its lag."""
-    rows = pd.DataFrame([_row(known, view) for known in standings])
-    rows["Lag"] = rows["Lag"].astype("Int64")
-    st.dataframe(
-        tables.coloured(rows, "Verdict"),
-        hide_index=True,
-        height=min(400, 38 + 35 * len(standings)),
-        placeholder="–",
-        column_config={
-            "Verdict": st.column_config.TextColumn(width=95),
-            "Pipeline": st.column_config.TextColumn(width=160),
-            "Promise": st.column_config.TextColumn(width=165),
-            "Because": st.column_config.TextColumn(width=300),
-            "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
-            "Trend": st.column_config.AreaChartColumn("Trend", y_min=0, width=110, help=tables.TREND),
-        },
-        alt="Pipelines with promise and verdict, worst first",
-    )
-
-
-def attention(concerns: Sequence[Concern], view: View) -> None:
+def attention(view: View) -> None:
     """What breaks or weakens a promise now, each with a link to its evidence."""
+    concerns = answers.urgent(view)
+    if not concerns:
+        panel.empty("Nothing that breaks or weakens a promise is open.")
     for concern in concerns[:ATTENTION_ROWS]:
         finding = concern.finding
         with st.container(
@@ -85,6 +68,21 @@ def attention(concerns: Sequence[Concern], view: View) -> None:
         st.page_link(VIOLATIONS, label=f":blue[All {wording.count(len(concerns))} of them →]", icon="")
 
 
+def strip(view: View) -> None:
+    """What broke when, by kind: small, the whole of it is on the page of violations."""
+    marks = finding_marks(in_view(answers.found(view), view), view.from_ms)
+    if not marks:
+        panel.empty("No finding lasted into this window.")
+        return
+    st.echarts_chart(
+        small_strip(marks, view),
+        height=height_px(marks),
+        key="strip",
+        alt="Findings by kind and time, the worst kinds first; the list below and the page of violations name them",
+    )
+    st.caption("Diamonds violate a promise, triangles weaken one, bars are information.")
+
+
 def proposed(known: Sequence[Pipeline], cluster: str) -> None:
     """What to copy into tidemark.toml where nothing is declared yet."""
     st.markdown(
@@ -93,21 +91,6 @@ def proposed(known: Sequence[Pipeline], cluster: str) -> None:
     )
     with st.expander("tidemark.toml"):
         st.code(proposals.snippet(known[:20], cluster), language="toml")
-
-
-def _row(known: Standing, view: View) -> dict[str, object]:
-    pipeline, last = known.pipeline, known.last_finding_at_ms
-    return {
-        "Verdict": wording.LOOKS[known.judged.verdict].text,
-        "Pipeline": cut(pipeline.name),
-        "Promise": wording.promise(pipeline.promise, pipeline.is_inferred),
-        "Because": cut(known.reason, 160),
-        "Grade": known.grade,
-        "Lag": known.lag,
-        "Trend": shapes.newest_run(known.trend),
-        "Last finding": "–" if last is None else wording.since(last, view.to_ms),
-        "Not known": wording.count(len(known.judged.unknowns)),
-    }
 
 
 def _is_drawable(series: Sequence[int | None]) -> bool:

@@ -1,6 +1,6 @@
 """A table whose selected row is in the URL: a click writes it, a link or Back selects it, a refresh keeps it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
@@ -27,6 +27,24 @@ def table(parameter: str, ids: Sequence[str], rows: Any, *, rerun: str, **shown:
         on_select=lambda: _select(parameter, ids, key, rerun),
         **shown,
     )
+
+
+def choice(parameter: str, labels: Mapping[str, str]) -> str | None:
+    """One of a few values to filter by, kept in the query parameter of that name; None: no filter."""
+    linked = st.query_params.get(parameter)
+    key = f"{parameter}-choice-{linked}"
+    return st.segmented_control(
+        parameter.capitalize(), list(labels), key=key, default=linked if linked in labels else None,
+        format_func=lambda value: labels[value], on_change=_write, args=(parameter, key), label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _write(parameter: str, key: str) -> None:
+    chosen = st.session_state[key]
+    if chosen is not None:
+        st.query_params[parameter] = chosen
+    elif parameter in st.query_params:
+        del st.query_params[parameter]
 
 
 def _select(parameter: str, ids: Sequence[str], key: str, rerun: str) -> None:

@@ -73,12 +73,13 @@ def _carry_window(page: str) -> None:
     if linked:
         st.session_state[FROZEN] = linked
     elif switched and FROZEN in st.session_state:
-        _freeze(*st.session_state[FROZEN])
+        freeze(*st.session_state[FROZEN])
     else:
         _thaw()
 
 
-def _freeze(from_ms: int, to_ms: int) -> None:
+def freeze(from_ms: int, to_ms: int) -> None:
+    """Show exactly this window on every page, and stop the refresh. Back leads to the one before."""
     st.session_state[FROZEN] = (from_ms, to_ms)
     st.query_params.update({"from": view.format_time(from_ms), "to": view.format_time(to_ms)})
 
@@ -92,13 +93,13 @@ def _thaw() -> None:
 
 def _freeze_now() -> None:
     now = look()
-    _freeze(now.from_ms, now.to_ms)
+    freeze(now.from_ms, now.to_ms)
 
 
 def _freeze_chosen() -> None:
     start, end = (_ms(st.session_state[name]) for name in ("window_from", "window_to"))
     if start < end:
-        _freeze(start, end)
+        freeze(start, end)
 
 
 def _window_menu() -> None:

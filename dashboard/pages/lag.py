@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import answers, cached, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
-from dashboard.components import lag_tables, panel
+from dashboard.components import lag_tables, panel, partition_panel
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -32,11 +32,13 @@ def detail(view: View) -> None:
     figure = lag_over_time(history, answers.events(view, group_id), view)
     st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
     st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
-    lag_tables.group_partitions(answers.partition_lag(view, group_id), answers.owners(view, group_id))
+    lag_tables.group_partitions(answers.found_partitions(view, group_id), answers.owners(view, group_id), PARTITION)
 
 
+PARTITION = Panel("Partition", partition_panel.draw, OFFSETS)
 DETAIL = Panel("Partitions over time", detail, OFFSETS)
 
 st.title("Lag", anchor=False)
 panel.show(Panel("Groups, most lag first", groups, OFFSETS))
 panel.show(DETAIL)
+panel.show(PARTITION)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import answers, cached, wording
-from dashboard.components import overview, panel, parts
+from dashboard.components import overview, panel, parts, pipeline_panel
 from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.observations import Signal
@@ -20,16 +20,9 @@ def pipelines(view: View) -> None:
     if not known:
         panel.empty("No pipeline matches.", "Clear the search; without any group there is nothing to propose yet.")
         return
-    overview.pipelines(known, view)
+    pipeline_panel.table(known, view, DETAIL)
     if any(one.pipeline.is_inferred for one in known):
         overview.proposed([one.pipeline for one in known], view.cluster)
-
-
-def attention(view: View) -> None:
-    urgent = answers.urgent(view)
-    if not urgent:
-        panel.empty("Nothing that breaks or weakens a promise is open.")
-    overview.attention(urgent, view)
 
 
 def first_steps(view: View) -> None:
@@ -38,6 +31,8 @@ def first_steps(view: View) -> None:
     parts.checklist(view)
 
 
+DETAIL = Panel("Pipeline", pipeline_panel.detail)
+
 st.title("Overview", anchor=False)
 if cached.heard(panel.look()) is None:
     panel.show(Panel("Before the first answer", first_steps, shows_age=False))
@@ -45,5 +40,7 @@ if cached.heard(panel.look()) is None:
 panel.show(Panel("Is delivery safe?", answer))
 panel.show(Panel("How much", overview.draw_tiles, (Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)))
 panel.show(Panel("Pipelines, worst first", pipelines))
-panel.show(Panel("Needs attention", attention, shows_age=False))
+panel.show(DETAIL)
+panel.show(Panel("What happened when", overview.strip))
+panel.show(Panel("Needs attention", overview.attention, shows_age=False))
 panel.show(Panel("Tidemark itself", parts.draw, shows_age=False))

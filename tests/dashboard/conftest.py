@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,14 +44,26 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("served")
     settings = fixture_store.write_settings(folder)
     fixture_store.build(folder / "data", now_ms(), quiet_minutes=15)
+    with running_page(settings) as address:
+        yield address
+
+
+@contextmanager
+def running_page(settings: Path, **environment: str) -> Iterator[str]:
+    """A server of the page over the store of a settings file, and its address."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
-    environment = {**os.environ, "TIDEMARK_SETTINGS": str(settings)}
-    with (folder / "page.log").open("w") as log:
-        server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    with (settings.parent / "page.log").open("w") as log:
+        server = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **environment, "TIDEMARK_SETTINGS": str(settings)},
+            stdout=log,
+            stderr=log,
+        )
         try:
             _wait_until_healthy(f"http://127.0.0.1:{port}", server)
             yield f"http://127.0.0.1:{port}"

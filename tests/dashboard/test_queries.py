@@ -12,6 +12,7 @@ from store.segments import producer_name
 
 AT_MS = 1_764_000_000_000
 ABOUT = {"cluster_id": "c"}
+NOTHING_LEFT = {"left_groups": [], "left_topics": []}
 
 
 @pytest.fixture
@@ -97,7 +98,7 @@ def test_the_trend_is_null_where_a_partition_is_unknown(log, tmp_path):
         offsets(number, tick=tick, log_start_offset=0, high_watermark=9) for number in (0, 1) for tick in (7, 8)
     ])  # fmt: skip
 
-    assert [row["lag"] for row in ask(tmp_path, queries.LAG_TREND, step_ms=10_000)] == [None, 10]
+    assert [row["lag"] for row in ask(tmp_path, queries.LAG_TREND, step_ms=10_000, **NOTHING_LEFT)] == [None, 10]
 
 
 def test_a_name_is_a_parameter_and_never_sql(log, tmp_path):
@@ -138,5 +139,21 @@ def test_a_producer_whose_transaction_no_coordinator_lists_hangs(log, tmp_path):
 def test_an_empty_store_answers_nothing(tmp_path):
     for name, question in vars(queries).items():
         if isinstance(question, queries.Question):
-            about = {"group_id": "g", "step_ms": 1_000, "cluster": "x"}
+            about = {"group_id": "g", "step_ms": 1_000, "cluster": "x"} | NOTHING_LEFT
             assert ask(tmp_path, question, **about) == [], name
+
+
+def test_what_a_group_has_left_is_no_part_of_its_trend(log, tmp_path):
+    log.append("committed_offsets", [commit(0, committed_offset=4), commit(0, topic="old", committed_offset=1)])
+    log.append("partition_offsets", [
+        offsets(0, log_start_offset=0, high_watermark=10),
+        offsets(0, topic="old", log_start_offset=0, high_watermark=90),
+    ])  # fmt: skip
+
+    def trend(groups, topics):
+        rows = ask(tmp_path, queries.LAG_TREND, step_ms=10_000, left_groups=groups, left_topics=topics)
+        return [row["lag"] for row in rows]
+
+    assert trend([], []) == [95]
+    assert trend(["g"], ["old"]) == [6]
+    assert trend(["another"], ["old"]) == [95]

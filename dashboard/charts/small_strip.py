@@ -1,0 +1,62 @@
+"""What broke when, small: an ECharts option for the overview, whose first paint cannot wait for Plotly."""
+
+from collections.abc import Mapping, Sequence
+
+from dashboard import wording
+from dashboard.names import cut
+from dashboard.shapes import Mark
+from dashboard.view import View
+from guarantees.promises import Verdict
+
+LANES, LANE_PX, FRAME_PX = 6, 20, 34
+SYMBOLS: Mapping[Verdict | None, str] = {
+    Verdict.VIOLATED: "diamond",
+    Verdict.DEGRADED: "triangle",
+    Verdict.UNKNOWN: "emptyCircle",
+    Verdict.STALE: "emptyRect",
+    Verdict.OK: "circle",
+    None: "rect",
+}
+INFORMATION = "#5B6B7B"
+
+
+def small_strip(marks: Sequence[Mark], view: View) -> dict[str, object]:
+    """The worst kinds by time: shape and colour say what a finding means for the promises."""
+    lanes = worst_lanes(marks)
+    return {
+        "useUTC": True,
+        "animation": False,
+        "grid": {"left": 8, "right": 12, "top": 4, "bottom": 4, "containLabel": True},
+        "xAxis": {"type": "time", "min": view.from_ms, "max": view.to_ms, "axisLabel": {"hideOverlap": True}},
+        "yAxis": {"type": "category", "data": [cut(lane) for lane in lanes], "inverse": True},
+        "series": [
+            _series(verdict, [mark for mark in marks if mark.verdict is verdict and mark.lane in lanes])
+            for verdict in dict.fromkeys(mark.verdict for mark in marks)
+        ],
+    }
+
+
+def worst_lanes(marks: Sequence[Mark]) -> list[str]:
+    """The kinds worth a lane: those that break a promise, then those that weaken one, then the rest."""
+    rank = {verdict: number for number, verdict in enumerate((*wording.WORST_FIRST, None))}
+    worst: dict[str, int] = {}
+    for mark in marks:
+        worst[mark.lane] = min(rank[mark.verdict], worst.get(mark.lane, len(rank)))
+    return sorted(worst, key=lambda lane: (worst[lane], lane))[:LANES]
+
+
+def height_px(marks: Sequence[Mark]) -> int:
+    return FRAME_PX + LANE_PX * max(2, len(worst_lanes(marks)))
+
+
+def _series(verdict: Verdict | None, marks: Sequence[Mark]) -> dict[str, object]:
+    look = wording.LOOKS[verdict] if verdict else None
+    return {
+        "type": "scatter",
+        "name": look.word if look else "Information",
+        "symbol": SYMBOLS[verdict],
+        "symbolSize": 10 if look else [2, 10],
+        "itemStyle": {"color": look.colour if look else INFORMATION, "opacity": 1},
+        "silent": True,
+        "data": [[mark.at_ms, cut(mark.lane)] for mark in marks],
+    }

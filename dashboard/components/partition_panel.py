@@ -1,0 +1,77 @@
+"""The selected partition of a group: its history, and who owned it at a moment."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import answers, cached, partition_answers, partition_history, wording
+from dashboard import view as views
+from dashboard.charts.frame import STILL
+from dashboard.charts.partition import partition_over_time
+from dashboard.components import panel, tables
+from dashboard.names import in_markdown
+from dashboard.queries import Rows
+from dashboard.view import View
+
+TABLE_ROWS = 200
+
+
+def draw(view: View) -> None:
+    """The partition of `?partition=topic-n`, of the group that is shown."""
+    group_id, asked = answers.chosen_group(view, st.query_params.get("group")), st.query_params.get("partition")
+    if group_id is None or asked is None:
+        panel.empty("Select a partition in the table above to see its history and its owners.")
+        return
+    place = partition_answers.place(view, group_id, asked)
+    if place is None:
+        panel.empty("The group has no such partition.", "Select one in the table above.")
+        return
+    st.markdown(f"**{in_markdown(asked)}** of group **{in_markdown(group_id)}**")
+    known = partition_answers.points(view, group_id, *place)
+    owners = partition_answers.owners(view, group_id, *place)
+    states = answers.group_states(view, group_id)
+    history = partition_history.series(known, view.from_ms, view.to_ms, cached.chart_step_ms(view))
+    marks = partition_answers.events(view, group_id, *place)
+    figure = partition_over_time(history, partition_history.owner_spans(owners, states), marks, view)
+    st.plotly_chart(figure, config=STILL, alt="Lag of the partition to both ends, its owners and events over time")
+    st.caption(wording.PARTITION_CHART)
+    _owner(view, owners, states)
+    _twin(partition_history.table_rows(known))
+
+
+def _owner(view: View, owners: Rows, states: Rows) -> None:
+    """A moment to choose, kept in the link as `at`; without one, the end of the window."""
+    linked = st.query_params.get("at")
+    at_ms = views.parse_time(linked) if linked else view.to_ms
+    key = f"owner-at-{linked}"
+    st.text_input(
+        "Who owned it at (UTC)",
+        views.format_time(at_ms or view.to_ms),
+        key=key,
+        on_change=_choose,
+        args=(key,),
+        width=260,
+    )
+    if at_ms is None:
+        panel.empty("This is no time.", "Write it as 2026-03-01T03:12:05Z.")
+        return
+    said, rows = partition_history.owner_at(owners, states, at_ms)
+    if not view.from_ms <= at_ms <= view.to_ms:
+        said = "Not asked: the moment lies outside the window."
+        rows = []
+    st.markdown(in_markdown(said, 300))
+    if rows:
+        tables.plain(rows, None, "Who owned the partition at this moment")
+
+
+def _choose(key: str) -> None:
+    st.query_params["at"] = st.session_state[key]
+
+
+def _twin(rows: list[dict[str, object]]) -> None:
+    with st.expander("The chart as a table"):
+        shown = pd.DataFrame(rows[:TABLE_ROWS]).convert_dtypes()
+        st.dataframe(shown, hide_index=True, placeholder="–", alt="History of the partition, the newest first")
+        if len(rows) > TABLE_ROWS:
+            st.caption(
+                wording.cut_note(TABLE_ROWS, len(rows), "moments", "the newest", "A shorter window shows others.")
+            )

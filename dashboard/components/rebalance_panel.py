@@ -1,0 +1,106 @@
+"""Rebalances as a table with what each cost, and the group of the selected one: members or storm, and what moved."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import answers, cached, memberships, queries, rebalance_answers, rebalance_costs, wording
+from dashboard.charts.frame import STILL
+from dashboard.charts.members import member_lanes
+from dashboard.charts.storm import rebalances_per_bucket
+from dashboard.components import panel, selection, tables
+from dashboard.components.panel import Panel
+from dashboard.names import in_markdown
+from dashboard.queries import Rows
+from dashboard.view import View
+
+ROWS, MOVES, STORMS = 200, 300, 5
+
+
+def table(view: View, shown_by: Panel) -> None:
+    """The newest rebalances; those of the last quarter of an hour with the lag the group gained."""
+    found = answers.rebalances(view)
+    if not found:
+        panel.empty("No group changed its members or owners in this window.", "Widen it to look further back.")
+        return
+    groups = len({row["group_id"] for row in found})
+    st.markdown(f"{wording.plural(len(found), 'rebalance')} of {wording.plural(groups, 'group')}")
+    for group_id, number in list(rebalance_costs.storms(found).items())[:STORMS]:
+        st.markdown(f":orange-badge[▲ Storm] **{in_markdown(group_id)}**: {wording.count(number)} rebalances")
+    shown = pd.DataFrame(rebalance_answers.costs(view, found[:ROWS])).astype({"Lag gained": "Int64"})
+    selection.table(
+        "rebalance",
+        [rebalance_answers.identity(row) for row in found[:ROWS]],
+        shown,
+        rerun=shown_by.fragment_key,
+        height=min(320, 38 + 35 * len(shown)),
+        placeholder="–",
+        column_config=COLUMNS,
+        alt="Rebalances, the newest first",
+    )
+    if len(found) > ROWS:
+        remedy = "The search or a shorter window shows others."
+        st.caption(wording.cut_note(ROWS, len(found), "rebalances", "the newest", remedy))
+
+
+def detail(view: View) -> None:
+    """The group of the selected rebalance, without one of the newest."""
+    asked = st.query_params.get("rebalance")
+    group_id = answers.rebalanced_group(view, asked)
+    if group_id is None:
+        panel.empty("Select a rebalance to see who owned what before and after it.")
+        return
+    st.markdown(f"Group **{in_markdown(group_id)}**")
+    mine = [row for row in cached.in_window(view, queries.REBALANCES) if row["group_id"] == group_id]
+    if len(mine) > rebalance_costs.STORM:
+        _storm(mine, view)
+    else:
+        _lanes(view, group_id)
+    chosen = next((row for row in mine if rebalance_answers.identity(row) == asked), None)
+    if chosen is not None:
+        _moved(chosen, view)
+
+
+def _lanes(view: View, group_id: str) -> None:
+    members = cached.in_window(view, queries.MEMBERS, group_id=group_id)
+    figure = member_lanes(memberships.lanes(members, answers.group_states(view, group_id)), view)
+    st.plotly_chart(figure, config=STILL, alt="Members of the group over time with the partitions they own")
+    st.caption("Each bar is one assignment, two blues in turn. A change is seen at the next sample, never between two.")
+
+
+def _storm(mine: Rows, view: View) -> None:
+    known = rebalance_costs.per_bucket(mine, view.from_ms, view.to_ms, rebalance_answers.bar_ms(view))
+    figure = rebalances_per_bucket(known, view)
+    st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time; the table above lists them")
+    st.caption(
+        f"{wording.count(len(mine))} rebalances are too many to draw one by one: they are counted by "
+        f"{wording.duration(known.bucket_ms)}. A shorter window shows the members."
+    )
+
+
+def _moved(chosen: queries.Row, view: View) -> None:
+    cost = rebalance_answers.cost_of(view, chosen)
+    st.markdown(
+        f"**Selected rebalance** seen {wording.utc(chosen['observed_at_ms'])} · pause {cost['Pause']} · "
+        f"lag gained {wording.count(cost['Lag gained'])} offsets"
+    )
+    rows = rebalance_costs.moves(chosen)
+    if not rows:
+        panel.empty("No partition changed hands.")
+        return
+    tables.plain(rows[:MOVES], None, "Partitions that changed hands in the selected rebalance")
+    if len(rows) > MOVES:
+        st.caption(wording.cut_note(MOVES, len(rows), "partitions", "the first", "The store holds them all."))
+
+
+COLUMNS = {
+    "Cause (inferred)": st.column_config.TextColumn(width=300),
+    "Pause": st.column_config.TextColumn(
+        help="How long the group was rebalancing: at least as long as samples saw it so, at most from the last settled "
+        "sample to the next. With cooperative assignors and the consumer protocol members read on meanwhile"
+    ),
+    "Lag gained": tables.number(
+        "Lag gained, offsets",
+        "From the round before the change to the one after it; a dash where either is unknown or more than 15 minutes "
+        "before the end of the window: select the rebalance",
+    ),
+}

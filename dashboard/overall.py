@@ -1,0 +1,40 @@
+"""The strip under the toolbar: the cluster's total lag over the window, and when findings began."""
+
+from collections.abc import Iterable, Sequence
+
+from dashboard import wording
+from dashboard.view import View
+from guarantees.findings import Finding
+
+TICKS = 300
+
+
+def strip(lag: Sequence[int | None], step_ms: int, findings: Iterable[Finding], view: View) -> dict[str, object]:
+    """What the browser draws: `lag` in offsets from `first_ms` on, None where any is unknown; findings as ticks."""
+    seen = [value for value in lag if value is not None]
+    return {
+        "from_ms": view.from_ms,
+        "to_ms": view.to_ms,
+        "first_ms": view.from_ms - view.from_ms % step_ms,
+        "step_ms": step_ms,
+        "lag": list(lag),
+        "findings": ticks(findings, view),
+        "caption": f"total lag up to {wording.compact(max(seen))} offsets" if seen else "total lag is unknown",
+    }
+
+
+def ticks(findings: Iterable[Finding], view: View) -> list[tuple[int, int]]:
+    """When the findings of the window began, with their severity: the worst and newest, last what is drawn on top."""
+    begun = ((one.severity, one.happened_at_ms) for one in findings if view.from_ms <= one.happened_at_ms < view.to_ms)
+    return [(at_ms, severity) for severity, at_ms in sorted(begun)[-TICKS:]]
+
+
+def refresh_state(view: View, is_paused: bool, now_ms: int) -> str:
+    """Whether what is on screen moves by itself, and when it was last asked for."""
+    if view.is_frozen:
+        return "Frozen: shows the window above and does not refresh."
+    if is_paused:
+        return f"Paused at {wording.clock(now_ms)} UTC: P goes on."
+    if view.refresh_s is None:
+        return f"Refresh is off, asked at {wording.clock(now_ms)} UTC: R asks again."
+    return f"Live: every {view.refresh_s} s, asked at {wording.clock(now_ms)} UTC."

@@ -1,0 +1,168 @@
+"""One partition of a group over time: lag to both ends, how long what is unread has been there, and its owner."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dashboard import wording
+from dashboard.memberships import SETTLED, member_name
+from dashboard.names import cut
+from dashboard.partitions import gaps, lag_of
+from dashboard.shapes import Span, alternating
+from guarantees.unknown import Unknown
+
+Row = Mapping[str, Any]
+OWNER, REBALANCING = "owner", "rebalancing"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A moment of a partition: distances in offsets, None where one is not known, and why."""
+
+    at_ms: int
+    lag: int | None
+    readable: int | None
+    blocked: int | None
+    unread_for_ms: int | None
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionHistory:
+    """Regular series, the highest value of each bucket; NaN where none is known. Offsets, and seconds."""
+
+    from_ms: int
+    bucket_ms: int
+    lag: np.ndarray
+    readable: np.ndarray
+    unread_for_s: np.ndarray
+
+
+def points(samples: Sequence[Row], minutes: Iterable[Row]) -> list[Point]:
+    """Raw samples, and before the first of them the minutes, which know the lag to the high watermark alone."""
+    ages = unread_for(samples)
+    raw = [_point(row, age) for row, age in zip(samples, ages, strict=True)]
+    first_ms = raw[0].at_ms if raw else None
+    rolled_up = [
+        Point(row["at_ms"], row["lag_max"], None, None, None, row["unknown_reason"] or "" if row["unknown"] else "")
+        for row in minutes
+        if first_ms is None or row["at_ms"] + 60_000 <= first_ms
+    ]
+    return [*rolled_up, *raw]
+
+
+def unread_for(samples: Sequence[Row]) -> list[int | None]:
+    """How long, at least, the oldest unread offset of each sample has been there, ms; None where it is not known.
+
+    It was there when a high watermark above the commit was first seen. A high watermark that falls is another log:
+    what was seen before does not count.
+    """
+    ages: list[int | None] = []
+    ends: list[int] = []
+    seen_ms: list[int] = []
+    for row in samples:
+        high_watermark, lag = row["high_watermark"], row["lag"]
+        if high_watermark is not None:
+            if ends and high_watermark < ends[-1]:
+                ends, seen_ms = [], []
+            ends.append(high_watermark)
+            seen_ms.append(row["observed_at_ms"])
+        ages.append(None if lag is None else _age(row, lag, ends, seen_ms))
+    return ages
+
+
+def series(known: Iterable[Point], from_ms: int, to_ms: int, step_ms: int) -> PartitionHistory:
+    """The points as regular series for a chart."""
+    start = from_ms - from_ms % step_ms
+    size = max(1, -(-(to_ms - start) // step_ms))
+    lag, readable, unread = (np.full(size, np.nan) for _ in range(3))
+    for point in known:
+        at = (point.at_ms - start) // step_ms
+        if 0 <= at < size:
+            unread_s = None if point.unread_for_ms is None else point.unread_for_ms / 1000
+            for cells, value in ((lag, point.lag), (readable, point.readable), (unread, unread_s)):
+                if value is not None:
+                    cells[at] = np.fmax(cells[at], value)
+    return PartitionHistory(start, step_ms, lag, readable, unread)
+
+
+def owner_spans(owners: Iterable[Row], states: Iterable[Row]) -> list[Span]:
+    """Who owned the partition, each as far as it was seen, and when the group was rebalancing."""
+    named = [{**row, "lane": OWNER, "name": member_name(row["client_id"], row["member_id"])} for row in owners]
+    unsettled = [
+        Span(REBALANCING, row["started_at_ms"], row["last_seen_at_ms"], None, row["state"])
+        for row in states
+        if row["state"] not in SETTLED
+    ]
+    return [*unsettled, *alternating(named, "lane", "name")]
+
+
+def owner_at(owners: Iterable[Row], states: Iterable[Row], at_ms: int) -> tuple[str, list[dict[str, str]]]:
+    """Who owned the partition at a moment: one sentence, and each member with the samples that say so."""
+    found = [row for row in owners if row["started_at_ms"] <= at_ms < _end(row)]
+    if found:
+        is_sure = len(found) == 1 and at_ms <= found[0]["last_seen_at_ms"]
+        said = "Owned by" if is_sure else "Between two samples: the owner changed, when exactly is not observable. Seen"
+        names = " and ".join(member_name(row["client_id"], row["member_id"]) for row in found)
+        return f"{said} {names}.", [_seen(row) for row in found]
+    return f"{_nobody([row for row in states if row['started_at_ms'] <= at_ms < _end(row)])}.", []
+
+
+def table_rows(known: Sequence[Point]) -> list[dict[str, object]]:
+    """The points as the chart's twin, the newest first."""
+    return [
+        {
+            "Time (UTC)": wording.utc(point.at_ms).removesuffix(" UTC"),
+            "Lag": point.lag,
+            "Readable": point.readable,
+            "Blocked": point.blocked,
+            "Unread for at least, s": None if point.unread_for_ms is None else point.unread_for_ms // 1000,
+            "Unknown because": cut(point.unknown),
+        }
+        for point in reversed(known)
+    ]
+
+
+def _point(row: Row, age: int | None) -> Point:
+    lag = lag_of(row)
+    values = (None if isinstance(value, Unknown) else value for value in (lag.lag_hw, lag.lag_lso, lag.blocked))
+    return Point(row["committed_at_ms"], *values, age, gaps(row, lag))
+
+
+def _age(row: Row, lag: int, ends: Sequence[int], seen_ms: Sequence[int]) -> int | None:
+    if lag == 0:
+        return 0
+    first_above = bisect_right(ends, row["committed_offset"])
+    return row["observed_at_ms"] - seen_ms[first_above] if first_above < len(ends) else None
+
+
+def _end(row: Row) -> int:
+    """When an interval was first seen to be over; while it lasts, just after it was last seen."""
+    return int(row["ended_before_ms"] or row["last_seen_at_ms"] + 1)
+
+
+def _seen(row: Row) -> dict[str, str]:
+    ended = row["ended_before_ms"]
+    return {
+        "Member": cut(row["member_id"]),
+        "Client": cut(row["client_id"] or "–"),
+        "Host": cut(row["host"] or "–"),
+        "First seen (UTC)": wording.utc(row["started_at_ms"]).removesuffix(" UTC"),
+        "Last seen (UTC)": wording.utc(row["last_seen_at_ms"]).removesuffix(" UTC"),
+        "Gone at (UTC)": "still owns it" if ended is None else wording.utc(ended).removesuffix(" UTC"),
+    }
+
+
+def _nobody(states: Sequence[Row]) -> str:
+    """Why no owner is known: the group was not seen, could not be read, was rebalancing, or nobody owned it."""
+    if not states:
+        return "Not observed: no sample of the group covers this moment"
+    state = states[-1]
+    if state["state"] is None:
+        return f"Not observed: {cut(state['state_unknown'] or 'the state of the group is unknown')}"
+    if state["state"] not in SETTLED:
+        return f"Nobody seen: the group was rebalancing ({state['state']}), and then it lists no assignments"
+    return f"Nobody seen: the group was {state['state']} and none of its members owned the partition"

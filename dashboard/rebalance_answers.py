@@ -1,0 +1,39 @@
+"""What the page of rebalances asks about, put together from cached answers."""
+
+from collections.abc import Sequence
+
+from dashboard import cached, rebalance_costs, shapes
+from dashboard.queries import Row, Rows
+from dashboard.rebalance_questions import LAG_AROUND, REBALANCING
+from dashboard.view import RAW_WINDOW_MS, View
+
+MINUTE_MS = 60_000
+
+
+def identity(row: Row) -> str:
+    """A rebalance as a link names it: `group@ms`."""
+    return f"{row['group_id']}@{row['observed_at_ms']}"
+
+
+def costs(view: View, found: Sequence[Row]) -> list[dict[str, object]]:
+    """Rebalances as rows of the table, with pause and lag gained."""
+    states = cached.in_window(view, REBALANCING)
+    around = _by_identity(cached.recently(view, LAG_AROUND))
+    return [rebalance_costs.row(one, states, around.get(identity(one)), view) for one in found]
+
+
+def cost_of(view: View, chosen: Row) -> dict[str, object]:
+    """One rebalance, whose lag is read from the rounds around it, however long ago it was."""
+    observed_ms = chosen["observed_at_ms"]
+    before_ms = max((chosen["changed_after_ms"] or observed_ms) - MINUTE_MS, observed_ms + MINUTE_MS - RAW_WINDOW_MS)
+    around = _by_identity(cached.between(view, before_ms, observed_ms + MINUTE_MS, LAG_AROUND))
+    return rebalance_costs.row(chosen, cached.in_window(view, REBALANCING), around.get(identity(chosen)), view)
+
+
+def bar_ms(view: View) -> int:
+    """How wide a bar of counted rebalances is."""
+    return shapes.bucket_ms(view.length_ms, cached.step_ms(view.cluster), rebalance_costs.BARS)
+
+
+def _by_identity(rows: Rows) -> dict[str, Row]:
+    return {identity(row): row for row in rows}
