@@ -53,9 +53,7 @@ class Cluster:
 
     @cached_property
     def groups(self) -> list[str]:
-        return sorted(
-            f"{_AREAS[n % 10]}-{_ROLES[n // 10 % 8]}-{n // 80:02d}.prod" for n in range(self.size.groups)
-        )
+        return sorted(f"{_AREAS[n % 10]}-{_ROLES[n // 10 % 8]}-{n // 80:02d}.prod" for n in range(self.size.groups))
 
     @cached_property
     def pairs(self) -> list[tuple[int, int]]:

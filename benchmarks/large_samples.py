@@ -65,7 +65,7 @@ def rounds(first_tick: int, starts_ms: np.ndarray, step_ms: int, cluster: Cluste
 
 
 def committed_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.Table:
-    """Of every group-partition in rounds of (tick, start), by place and then by round, as a merged segment is sorted."""
+    """Of every group-partition in rounds of (tick, start), sorted as a merged segment is."""
     number = len(cluster.place_group)
     places, turns = np.repeat(np.arange(number), len(ticks)), np.tile(np.arange(len(ticks)), number)
     starts = np.array([at_ms for _, at_ms in ticks])

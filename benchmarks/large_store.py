@@ -64,7 +64,8 @@ class Times:
 
     def ticks(self, from_ms: int, to_ms: int) -> list[tuple[int, int]]:
         """(tick, start) of the rounds that began then."""
-        return [(at // self.step_ms, at) for at in range(-(-from_ms // self.step_ms) * self.step_ms, to_ms, self.step_ms)]
+        first = -(-from_ms // self.step_ms)
+        return [(tick, tick * self.step_ms) for tick in range(first, -(-to_ms // self.step_ms))]
 
 
 def build(folder_: Path, size: Size, times: Times) -> Path:
@@ -118,11 +119,10 @@ def _what_lasts(log: SegmentLog, data_dir: Path, cluster: Cluster, times: Times)
     hours = [to_ms for _, to_ms in _spans(this_hour - 2 * HOUR_MS, this_hour, HOUR_MS)]
     minutes = [to_ms for _, to_ms in _spans(this_hour, this_minute, MINUTE_MS)]
     ahead = [at for _, at in times.ticks(this_minute, times.end_ms)]
+    running = large_story.intervals(times.now_ms, times.from_ms, cluster)
     for at_ms in [*(one - 1_000 for one in (*hours, *minutes)), *ahead]:
-        states = large_story.partition_states(at_ms, times.from_ms, cluster)
-        _append(log, data_dir, "partition_state", states, at_ms)
-        for table, rows in large_story.intervals(at_ms, times.from_ms, cluster).items():
-            _append(log, data_dir, table, rows, at_ms)
+        for table, rows in running.items():
+            _append(log, data_dir, table, large_story.seen_again(rows, at_ms), at_ms)
     for at_ms in (*hours, *minutes[-1:], times.end_ms):
         log.append("topic_configuration", large_story.configurations(at_ms - 1_000, times.from_ms, cluster))
 

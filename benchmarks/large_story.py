@@ -12,7 +12,7 @@ from benchmarks.large_cluster import BASE_OFFSET, CLUSTER_ID, Cluster
 from benchmarks.large_samples import named, repeated, times
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.lifecycle import Change, FindingEvent
-from store.rows import Row
+from store.rows import Row, arrow_table
 
 MINUTE_MS, DAY_MS = 60_000, 86_400_000
 FINDINGS, REBALANCES, TRANSACTIONS, SAMPLED_TOPICS = 2_000, 3_000, 40, 40
@@ -30,8 +30,26 @@ KINDS = (
 )
 
 
-def partition_states(at_ms: int, started_ms: int, cluster: Cluster) -> pa.Table:
-    """The running interval of every partition; one in a hundred lacks a replica."""
+def intervals(at_ms: int, started_ms: int, cluster: Cluster) -> dict[str, pa.Table]:
+    """What runs at that time: states of partitions and groups, members, open transactions."""
+    running = {"cluster_id": CLUSTER_ID, "started_at": started_ms, "last_seen_at": at_ms}
+    rows = {
+        "group_state": [running | state for state in _group_states(cluster)],
+        "group_members": [running | member for member in _members(cluster)],
+        "open_transactions": [running | one for one in _transactions(at_ms, cluster)],
+    }
+    tables = {table: arrow_table(table, of_table) for table, of_table in rows.items()}
+    return tables | {"partition_state": _partition_states(at_ms, started_ms, cluster)}
+
+
+def seen_again(running: pa.Table, at_ms: int) -> pa.Table:
+    """The same intervals as a later round states them."""
+    position = running.schema.get_field_index("last_seen_at")
+    return running.set_column(position, "last_seen_at", times(np.full(running.num_rows, at_ms)))
+
+
+def _partition_states(at_ms: int, started_ms: int, cluster: Cluster) -> pa.Table:
+    """Of every partition; one in a hundred lacks a replica."""
     size = cluster.size
     number = size.topics * size.partitions
     index = np.arange(number)
@@ -55,16 +73,6 @@ def partition_states(at_ms: int, started_ms: int, cluster: Cluster) -> pa.Table:
             "last_seen_at": times(np.full(number, at_ms)),
         }
     )
-
-
-def intervals(at_ms: int, started_ms: int, cluster: Cluster) -> dict[str, list[Row]]:
-    """Groups, their members and the open transactions, as they run at that time."""
-    running = {"cluster_id": CLUSTER_ID, "started_at": started_ms, "last_seen_at": at_ms}
-    return {
-        "group_state": [running | state for state in _group_states(cluster)],
-        "group_members": [running | member for member in _members(cluster)],
-        "open_transactions": [running | one for one in _transactions(at_ms, cluster)],
-    }
 
 
 def configurations(at_ms: int, started_ms: int, cluster: Cluster) -> list[Row]:

@@ -65,10 +65,12 @@ def _moment(time_ms: int) -> datetime:
     return datetime.fromtimestamp(time_ms / 1000, UTC)
 
 
-# Clusters that were heard, the newest identity of each name first; then the newest attempts, answered or not.
+# Clusters that were heard, the newest identity of each name first, with the commits of their largest round; then the
+# newest attempts, answered or not.
 CLUSTERS = Question(("rounds",), """
     SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS observed_at_ms,
-           arg_max(interval_ms, observed_at) AS interval_ms
+           arg_max(interval_ms, observed_at) AS interval_ms,
+           max(asked) FILTER (signal = 'committed_offsets') AS commits
     FROM rounds GROUP BY ALL ORDER BY observed_at_ms DESC""")  # fmt: skip
 ATTEMPTS = Question(("rounds",), """
     SELECT signal, answered, error, epoch_ms(observed_at) AS observed_at_ms FROM rounds
@@ -110,7 +112,7 @@ RAW = f"""
 ROLLED_UP = f"""
     SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest, lag_last AS last,
            CASE WHEN unknown > 0 THEN nullif(unknown_reason, {literal(NO_COMMIT.reason)}) END AS unknown_reason
-    FROM lag_minute WHERE cluster_id = $cluster_id
+    FROM {{roll_up}} WHERE cluster_id = $cluster_id
       AND NOT (lag_last IS NULL AND unknown_reason IS NOT DISTINCT FROM {literal(NO_COMMIT.reason)})"""
 CELLS = """
     SELECT topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS lag,
@@ -123,12 +125,40 @@ TREND = """
                  arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
           FROM ({samples}) samples GROUP BY ALL)
     GROUP BY ALL ORDER BY group_id, at_ms"""
-LAG_CELLS = Question(OFFSETS, CELLS.format(samples=RAW))
-LAG_CELLS_ROLLED_UP = Question(("lag_minute",), CELLS.format(samples=ROLLED_UP))
-LAG_TREND = Question(OFFSETS, TREND.format(samples=RAW))
-LAG_TREND_ROLLED_UP = Question(("lag_minute",), TREND.format(samples=ROLLED_UP))
-NEWEST_MINUTE = Question(("lag_minute",), """
-    SELECT epoch_ms(max(observed_at)) AS at_ms FROM lag_minute
+# The same from what is summed by group already: the last minute (or hour) of a bucket counts.
+GROUP_TREND = """
+    SELECT group_id, at_ms, CASE WHEN count(unknown_reason) = 0 THEN sum(lag)::BIGINT END AS lag
+    FROM (SELECT group_id, topic, (epoch_ms(observed_at) // $step_ms) * $step_ms AS at_ms,
+                 arg_max(lag, observed_at) AS lag, max(unknown_reason) AS unknown_reason
+          FROM {roll_up} WHERE cluster_id = $cluster_id AND partitions > without_commit GROUP BY ALL)
+    GROUP BY ALL ORDER BY group_id, at_ms"""
+
+
+@dataclass(frozen=True, slots=True)
+class LagQuestions:
+    """One question about lag over time, put to the raw samples and to what they were rolled up to."""
+
+    raw: Question
+    by_minute: Question
+    by_hour: Question
+
+
+def _of_roll_up(table: str, sql: str) -> Question:
+    return Question((table,), sql.format(roll_up=table))
+
+
+LAG_CELLS = LagQuestions(
+    Question(OFFSETS, CELLS.format(samples=RAW)),
+    _of_roll_up("lag_minute", CELLS.format(samples=ROLLED_UP)),
+    _of_roll_up("lag_hour", CELLS.format(samples=ROLLED_UP)),
+)
+LAG_TREND = LagQuestions(
+    Question(OFFSETS, TREND.format(samples=RAW)),
+    _of_roll_up("group_lag_minute", GROUP_TREND),
+    _of_roll_up("group_lag_hour", GROUP_TREND),
+)
+NEWEST_MINUTE = Question(("group_lag_minute",), """
+    SELECT epoch_ms(max(observed_at)) AS at_ms FROM group_lag_minute
     WHERE cluster_id = $cluster_id HAVING count(*) > 0""")  # fmt: skip
 
 # One row: how many partitions are seen, under-replicated, below min ISR and offline; empty when none is seen.

@@ -68,6 +68,21 @@ def sight(
     )
 
 
+def by_place(group_lag: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Lag by group and topic."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in group_lag:
+        found.setdefault((row["group_id"], row["topic"]), []).append(row)
+    return found
+
+
+def by_group(states: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in states:
+        found.setdefault(row["group_id"], []).append(row)
+    return found
+
+
 def rounds_seen(rows: Sequence[Row], from_ms: int, to_ms: int, interval_ms: int) -> RoundsSeen:
     """The answer to ROUNDS_SEEN; no row where no round was ever stored."""
     row = rows[0] if rows else {"present": 0, "first_ms": None, "longest_gap_ms": None, "gap_from_ms": None}

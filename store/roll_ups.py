@@ -21,7 +21,7 @@ from store.segments import HOUR_MS
 RECREATED = "the topic was re-created in this minute"
 WHOLE_HOUR = 2  # the level of a roll-up whose hour is over
 
-_HOUR = f"make_timestamptz(epoch_ms(observed_at) // {HOUR_MS} * {HOUR_MS * 1000})"
+_HOUR = f"make_timestamptz(epoch_ms(source.observed_at) // {HOUR_MS} * {HOUR_MS * 1000})"
 
 _PARTITIONS_BY_HOUR = f"""
     SELECT cluster_id, group_id, topic, topic_id, partition, {_HOUR} AS observed_at,
@@ -29,7 +29,7 @@ _PARTITIONS_BY_HOUR = f"""
            sum(samples) AS samples, sum(unknown) AS unknown,
            coalesce(arg_max(unknown_reason, source.observed_at) FILTER (unknown_reason <> {literal(NO_COMMIT.reason)}),
                     min(unknown_reason)) AS unknown_reason
-    FROM source GROUP BY cluster_id, group_id, topic, topic_id, partition, {_HOUR.replace("(observed", "(source.observed")}
+    FROM source GROUP BY cluster_id, group_id, topic, topic_id, partition, {_HOUR}
     ORDER BY cluster_id, group_id, topic_id, partition, observed_at"""
 
 # A partition without a commit has no lag, neither known nor unknown. The sum is withheld where a partition was unknown
@@ -56,7 +56,7 @@ _GROUPS_BY_HOUR = f"""
            max(lag_max) AS lag_max, arg_max(partitions, source.observed_at) AS partitions,
            arg_max(without_commit, source.observed_at) AS without_commit, max(unknown) AS unknown,
            arg_max(unknown_reason, source.observed_at) AS unknown_reason
-    FROM source GROUP BY cluster_id, group_id, topic, {_HOUR.replace("(observed", "(source.observed")}
+    FROM source GROUP BY cluster_id, group_id, topic, {_HOUR}
     ORDER BY cluster_id, group_id, topic, observed_at"""
 
 
