@@ -73,16 +73,17 @@ def urgent(view: View) -> list[Concern]:
 def standings(view: View) -> list[Standing]:
     """Where each pipeline stands at the end of the window, worst first."""
     lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), cached.lag_trend(view, SPARK_POINTS)
-    coverage, states = cached.now(view, queries.COVERAGE), standing.by_group(cached.now(view, queries.GROUP_STATES))
+    states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
     known = concerns.ByTopic(history.finding for history in cached.findings(view).values())
     rounds = rounds_seen(view)
+    newest = standing.newest(cached.now(view, queries.COVERAGE), rounds.interval_ms)
     judged = (
         pipeline_verdict(
             pipeline,
             known.near(pipeline),
             standing.sight(
-                pipeline, coverage, lag.get(_place(pipeline), ()), states.get(pipeline.group_id, ()), topics, rounds
+                pipeline, newest, lag.get(_place(pipeline), ()), states.get(pipeline.group_id, ()), topics, rounds
             ),
             now_ms=view.to_ms,
             window_from_ms=view.from_ms,

@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard import configured, promise_questions, queries, shapes
+from dashboard import configured, lag_questions, promise_questions, queries, shapes
 from dashboard.freshness import Freshness, freshness
 from dashboard.lag_steps import LagSteps
-from dashboard.queries import LagQuestions, Question, Rows
+from dashboard.queries import Question, Rows
 from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees import lifecycle
@@ -31,12 +31,10 @@ KEPT_FOR_S = 120
 ROUNDS_BACK = 3
 # Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
 RAW_SAMPLES_AT_MOST = 1_000_000
-# What an answer depends on of a view: not how it is drawn, nor how often.
-LOOK = ("cluster", "from_ms", "to_ms", "search")
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
-    queries.OF_THE_NEWEST_ROUND,
+    (*queries.OF_THE_NEWEST_ROUND, promise_questions.TOPICS, promise_questions.CONFIGURATIONS),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
@@ -85,11 +83,12 @@ def step_ms(cluster: str) -> int:
 
 def heard(view: View) -> Heard | None:
     """The newest identity of the cluster in the last day; None: nothing was heard of it."""
-    rows = _ask(_data_dir(), view.to_ms - DAY_MS, view.to_ms, queries.CLUSTERS, {})
-    newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
-    if newest is None:
-        return None
-    return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
+    for back_ms in (RAW_WINDOW_MS, DAY_MS):
+        rows = _ask(_data_dir(), view.to_ms - back_ms, view.to_ms, queries.CLUSTERS, {})
+        newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
+        if newest is not None:
+            return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
+    return None
 
 
 def evidence_age(view: View, signals: tuple[str, ...]) -> Freshness:
@@ -199,8 +198,11 @@ def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, abou
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
 def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
     steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
-    about = {"cluster_id": known.cluster_id, "group_id": group_id, "step_ms": steps.bucket_ms}
-    rows = _lag_rows(data_dir, steps, queries.LAG_CELLS, about)
+    of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
+    recent_ms = max(from_ms, to_ms - RAW_WINDOW_MS)
+    topics = [row["topic"] for row in _ask(data_dir, recent_ms, to_ms, lag_questions.GROUP_TOPICS, of_group)]
+    about = of_group | {"topics": topics, "step_ms": steps.bucket_ms}
+    rows = steps.rows(lag_questions.LAG_CELLS, lambda question, *span: _ask(data_dir, *span, question, about))
     return shapes.lag_history(rows, from_ms, to_ms, steps.bucket_ms)
 
 
@@ -212,7 +214,7 @@ def _lag_trend(
     reads_raw = known.commits * raw_ms // known.interval_ms <= RAW_SAMPLES_AT_MOST
     steps = LagSteps(from_ms, to_ms, known.interval_ms, points, reads_raw)
     about = {"cluster_id": known.cluster_id, "step_ms": steps.bucket_ms}
-    rows = _lag_rows(data_dir, steps, queries.LAG_TREND, about)
+    rows = steps.rows(lag_questions.LAG_TREND, lambda question, *span: _ask(data_dir, *span, question, about))
     return shapes.trends(rows, from_ms, to_ms, steps.bucket_ms)
 
 
@@ -228,7 +230,12 @@ def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHi
     return lifecycle.fold(_events(data_dir, version)[:known])
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=100, show_spinner=False, hash_funcs={View: attrgetter(*LOOK)})
+@st.cache_resource(
+    ttl=KEPT_FOR_S,
+    max_entries=100,
+    show_spinner=False,
+    hash_funcs={View: attrgetter("cluster", "from_ms", "to_ms", "search")},
+)
 def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _make: Callable[[View], Any]) -> Any:
     return _make(view)
 
@@ -236,14 +243,3 @@ def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _m
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)
 def _store_size(data_dir: str) -> tuple[int, int]:
     return size_of(data_dir)
-
-
-def _lag_rows(data_dir: str, steps: LagSteps, questions: LagQuestions, about: Mapping[str, Any]) -> Rows:
-    """From the coarsest source to the finest, each from where the one before it ends."""
-    rows: Rows = []
-    from_ms = steps.from_ms
-    for source in steps.sources:
-        start = max(from_ms, steps.to_ms - RAW_WINDOW_MS) if source == "raw" else from_ms
-        rows += _ask(data_dir, min(start, steps.to_ms), steps.to_ms, getattr(questions, source), about)
-        from_ms = max((row["at_ms"] + steps.bucket_ms for row in rows), default=from_ms)
-    return rows

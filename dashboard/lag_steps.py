@@ -1,8 +1,11 @@
 """How lag over a window is read: from which sources, and in how long buckets."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from dashboard import shapes
+from dashboard.lag_questions import LagQuestions
+from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS
 
 MINUTE_MS = 60_000
@@ -34,6 +37,18 @@ class LagSteps:
         """Whole periods of the coarsest source; two intervals, so that a tick that comes late leaves no hole."""
         coarsest = {"raw": 2 * self.interval_ms, "by_minute": MINUTE_MS, "by_hour": HOUR_MS}[self.sources[0]]
         return shapes.bucket_ms(self._length_ms, coarsest, self.cells)
+
+    def rows(self, questions: LagQuestions, ask: Callable[[Question, int, int], Rows]) -> Rows:
+        """From the coarsest source to the finest, each from where the one before it ends."""
+        found: Rows = []
+        start_ms = self.from_ms
+        for source in self.sources:
+            if source == "raw":
+                start_ms = max(start_ms, self.to_ms - RAW_WINDOW_MS)
+            if start_ms < self.to_ms:
+                found += ask(getattr(questions, source), start_ms, self.to_ms)
+            start_ms = max((row["at_ms"] + self.bucket_ms for row in found), default=start_ms)
+        return found
 
     @property
     def _length_ms(self) -> int:

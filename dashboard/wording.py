@@ -127,6 +127,13 @@ def plural(number: int, noun: str) -> str:
     return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
 
 
+def left_out(shown: int, total: int, noun: str) -> str:
+    """What a table cut to its first rows does not show, and how to find it; empty where it shows all."""
+    if shown >= total:
+        return ""
+    return f"The first {count(shown)} of {plural(total, noun)}; search for the others by name."
+
+
 def bounds(value: Bounds | None) -> str:
     """How much, with the interval it is known to lie in: `41 (38 to 44) records`."""
     return "–" if value is None else f"{amount(value.lower, value.estimate, value.upper)} {value.unit}"

@@ -17,6 +17,7 @@ Row = Mapping[str, Any]
 
 def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Panel) -> None:
     """One row for each group and topic; the sparkline is the group's total over the window."""
+    total, rows = len(rows), rows[: tables.ROWS]
     shown = pd.DataFrame(
         {
             "Group": [cut(row["group_id"]) for row in rows],
@@ -45,6 +46,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         },
         alt="Consumer groups and the topics they read, most lag first",
     )
+    tables.say_left_out(total, "row")
 
 
 def group_partitions(rows: Sequence[Row], members: Sequence[Row]) -> None:

@@ -48,7 +48,7 @@ def draw_tiles(view: View) -> None:
 
 def pipelines(standings: Sequence[Standing], view: View) -> None:
     """One row for each pipeline, worst first; the selected one leads to its lag."""
-    rows = pd.DataFrame([_row(known, view) for known in standings])
+    rows = pd.DataFrame([_row(known, view) for known in standings[: tables.ROWS]])
     rows["Lag"] = rows["Lag"].astype("Int64")
     st.dataframe(
         tables.coloured(rows, "Verdict"),
@@ -65,6 +65,7 @@ def pipelines(standings: Sequence[Standing], view: View) -> None:
         },
         alt="Pipelines with promise and verdict, worst first",
     )
+    tables.say_left_out(len(standings), "pipeline")
 
 
 def attention(concerns: Sequence[Concern], view: View) -> None:

@@ -18,12 +18,21 @@ INK = {
 }
 
 
+# A table shows so many rows, in the order of what matters most: more are not read, only carried to the browser.
+ROWS = 100
+
 TREND = "Over the window, or since the last gap in what was observed"
 
 
 def coloured(rows: pd.DataFrame, column: str) -> Styler:
     """The rows with the verdicts of one column in their colours."""
     return rows.style.map(lambda text: f"color: {INK[text]}; font-weight: 600" if text in INK else "", subset=[column])
+
+
+def say_left_out(total: int, noun: str) -> None:
+    """Under a table of the first `ROWS`."""
+    if note := wording.left_out(ROWS, total, noun):
+        st.caption(note)
 
 
 def number(label: str, help_text: str = "") -> Any:

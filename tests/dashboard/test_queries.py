@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import partitions, queries
+from dashboard import lag_questions, partitions, queries
 from guarantees.unknown import Unknown
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -97,7 +97,7 @@ def test_the_trend_is_null_where_a_partition_is_unknown(log, tmp_path):
         offsets(number, tick=tick, log_start_offset=0, high_watermark=9) for number in (0, 1) for tick in (7, 8)
     ])  # fmt: skip
 
-    assert [row["lag"] for row in ask(tmp_path, queries.LAG_TREND.raw, step_ms=10_000)] == [None, 10]
+    assert [row["lag"] for row in ask(tmp_path, lag_questions.LAG_TREND.raw, step_ms=10_000)] == [None, 10]
 
 
 def test_a_name_is_a_parameter_and_never_sql(log, tmp_path):
@@ -136,11 +136,11 @@ def test_a_producer_whose_transaction_no_coordinator_lists_hangs(log, tmp_path):
 
 
 def test_an_empty_store_answers_nothing(tmp_path):
-    asked = dict(vars(queries))
+    asked = vars(queries) | vars(lag_questions)
     for name in ("LAG_CELLS", "LAG_TREND"):
-        questions = asked.pop(name)
+        questions = getattr(lag_questions, name)
         asked |= {f"{name}.{source}": getattr(questions, source) for source in ("raw", "by_minute", "by_hour")}
     for name, question in asked.items():
         if isinstance(question, queries.Question):
-            about = {"group_id": "g", "step_ms": 1_000, "cluster": "x"}
+            about = {"group_id": "g", "topics": ["t"], "step_ms": 1_000, "cluster": "x"}
             assert ask(tmp_path, question, **about) == [], name

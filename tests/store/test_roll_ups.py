@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dashboard import queries
+from dashboard import lag_questions, queries
 from store.log import SegmentLog
 from store.merging import GRACE_MS
 from store.publish import TEMPORARY
@@ -192,12 +192,16 @@ def test_cells_by_the_hour_are_the_cells_of_the_raw_samples(tmp_path, log, seed)
     roll_up(tmp_path, AFTER)
 
     def cells(question):
-        found = ask(tmp_path, question, HOUR, group_id="g1")
+        found = ask(tmp_path, question, HOUR, group_id="g1", topics=["orders"])
         return {
             (row["partition"], row["at_ms"]): (row["lag"], row["last"], bool(row["unknown_reason"])) for row in found
         }
 
-    assert cells(queries.LAG_CELLS.raw) == cells(queries.LAG_CELLS.by_minute) == cells(queries.LAG_CELLS.by_hour)
+    assert (
+        cells(lag_questions.LAG_CELLS.raw)
+        == cells(lag_questions.LAG_CELLS.by_minute)
+        == cells(lag_questions.LAG_CELLS.by_hour)
+    )
 
 
 def append_at_random(log, choose):
@@ -213,7 +217,7 @@ def append_at_random(log, choose):
 
 
 def trend_questions():
-    return queries.LAG_TREND.raw, queries.LAG_TREND.by_minute
+    return lag_questions.LAG_TREND.raw, lag_questions.LAG_TREND.by_minute
 
 
 def ask(data_dir, question, step_ms, **about):
