@@ -26,6 +26,7 @@ JOB_PACE_MS = 15_000
 RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
+@cached.shared
 def pipelines(view: View) -> tuple[Pipeline, ...]:
     """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred."""
     declared = [known.pipeline for known in cached.settings().pipelines if known.cluster == view.cluster]
@@ -50,6 +51,7 @@ LEFT = {"is_left": True, "lag": None, "unknown_reason": "no member reads the top
 READ = {"is_left": False}
 
 
+@cached.shared
 def group_lag(view: View) -> Rows:
     """Lag now of the groups and topics the search finds; what a group has left has none (C10)."""
     rows = cached.now(view, queries.GROUP_LAG)
@@ -63,6 +65,7 @@ def cluster_lag(view: View) -> tuple[int | None, ...]:
     return tiles.total(group_lag(replace(view, search="")), cached.lag_trend(view, SPARK_POINTS))
 
 
+@cached.shared
 def found(view: View) -> list[Concern]:
     """Every finding with the promises it touches, worst first."""
     return concerns.concerns(cached.findings(view).values(), pipelines(view))
@@ -73,25 +76,33 @@ def urgent(view: View) -> list[Concern]:
     return [one for one in concerns.in_view(found(view), view) if one.verdict and one.finding.closed_reason is None]
 
 
+@cached.shared
 def standings(view: View) -> list[Standing]:
     """Where each pipeline stands at the end of the window, worst first."""
-    lag, trends = cached.now(view, queries.GROUP_LAG), cached.lag_trend(view, SPARK_POINTS)
-    coverage, states = cached.now(view, queries.COVERAGE), cached.now(view, queries.GROUP_STATES)
-    topics = [row["topic"] for row in cached.last_day(view, queries.SAMPLED)]
-    known = [history.finding for history in cached.findings(view).values()]
+    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), cached.lag_trend(view, SPARK_POINTS)
+    states = standing.by_group(cached.now(view, queries.GROUP_STATES))
+    topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
+    known = concerns.ByTopic(history.finding for history in cached.findings(view).values())
     rounds = rounds_seen(view)
+    newest = standing.newest(cached.now(view, queries.COVERAGE), rounds.interval_ms)
     judged = (
         pipeline_verdict(
             pipeline,
-            known,
-            standing.sight(pipeline, coverage, lag, states, topics, rounds),
+            known.near(pipeline),
+            standing.sight(
+                pipeline, newest, lag.get(_place(pipeline), ()), states.get(pipeline.group_id, ()), topics, rounds
+            ),
             now_ms=view.to_ms,
             window_from_ms=view.from_ms,
         )
         for pipeline in pipelines(view)
         if view.finds(pipeline.name, pipeline.source, pipeline.group_id, pipeline.sink)
     )
-    return standing.worst_first(standing.standing(one, lag, trends) for one in judged)
+    return standing.worst_first(standing.standing(one, lag.get(_place(one.pipeline), ()), trends) for one in judged)
+
+
+def _place(pipeline: Pipeline) -> tuple[str, str]:
+    return pipeline.group_id, pipeline.source
 
 
 def explanation(view: View, name: str | None) -> Explanation | None:
@@ -106,6 +117,7 @@ def explanation(view: View, name: str | None) -> Explanation | None:
     return explained.explanation(judged, promise_answers(view) | about_one, known, causes(view))
 
 
+@cached.shared
 def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
     """What explains each finding of the cluster, by finding id."""
     heard, known = cached.heard(view), [history.finding for history in cached.findings(view).values()]
@@ -121,6 +133,7 @@ def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]
     return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
 
 
+@cached.shared
 def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share

@@ -2,30 +2,39 @@
 
 import gc
 import os
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard import concerns, configured, promise_questions, queries, shapes
+from dashboard import concerns, configured, lag_questions, promise_questions, queries, shapes
 from dashboard.freshness import Freshness, freshness
+from dashboard.lag_steps import LagSteps
 from dashboard.queries import Question, Rows
+from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees import lifecycle
-from guarantees.lifecycle import FindingHistory
+from guarantees.lifecycle import FindingEvent, FindingHistory
 from settings import Settings
-from store.findings import load_events
+from store.findings import events_version, load_events
+
+Answer = TypeVar("Answer")
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 KEPT_FOR_S = 120
 ROUNDS_BACK = 3
+# Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
+RAW_SAMPLES_AT_MOST = 1_000_000
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
-    queries.OF_THE_NEWEST_ROUND,
+    (*queries.OF_THE_NEWEST_ROUND, promise_questions.TOPICS, promise_questions.CONFIGURATIONS),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
@@ -39,15 +48,32 @@ class Heard:
     cluster_id: str
     observed_at_ms: int
     interval_ms: int
+    commits: int  # group-partitions asked for in its largest round
+
+
+def shared(make: Callable[[View], Answer]) -> Callable[[View], Answer]:
+    """What is made of answers, made once for all sessions that look at the same moment with the same search."""
+
+    @wraps(make)
+    def once(view: View) -> Answer:
+        made: Answer = _made(_started_with(), f"{make.__module__}.{make.__qualname__}", view, make)
+        return made
+
+    return once
 
 
 def settings() -> Settings:
     """The settings of this process, read again when the file changes."""
+    return _settings(*_started_with())
+
+
+def _started_with() -> tuple[Mapping[str, str], int]:
+    """The environment that names the settings, and when their file last changed."""
     names = (configured.SETTINGS_VARIABLE, configured.BOOTSTRAP_VARIABLE, configured.DATA_DIR_VARIABLE)
     environ = {name: os.environ[name] for name in names if name in os.environ}
     path = environ.get(configured.SETTINGS_VARIABLE)
     changed_ns = Path(path).stat().st_mtime_ns if path and Path(path).exists() else 0
-    return _settings(environ, changed_ns)
+    return environ, changed_ns
 
 
 def step_ms(cluster: str) -> int:
@@ -57,9 +83,12 @@ def step_ms(cluster: str) -> int:
 
 def heard(view: View) -> Heard | None:
     """The newest identity of the cluster in the last day; None: nothing was heard of it."""
-    rows = _ask(_data_dir(), view.to_ms - DAY_MS, view.to_ms, queries.CLUSTERS, {})
-    newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
-    return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"]) if newest else None
+    for back_ms in (RAW_WINDOW_MS, DAY_MS):
+        rows = _ask(_data_dir(), view.to_ms - back_ms, view.to_ms, queries.CLUSTERS, {})
+        newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
+        if newest is not None:
+            return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
+    return None
 
 
 def evidence_age(view: View, signals: tuple[str, ...]) -> Freshness:
@@ -128,8 +157,8 @@ def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
 
 def trend_step_ms(view: View, points: int) -> int:
     """How far apart the points of a trend are."""
-    known = heard(view)
-    return _bucket_ms(view.length_ms, known.interval_ms if known else step_ms(view.cluster), points)
+    known = heard(view) or Heard("", view.to_ms, step_ms(view.cluster), 0)
+    return _trend_steps(view.from_ms, view.to_ms, known, points).bucket_ms
 
 
 def chart_step_ms(view: View) -> int:
@@ -142,7 +171,10 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     known = heard(view)
     if known is None:
         return {}
-    histories = _findings(_data_dir(), view.to_ms)
+    data_dir = _data_dir()
+    version = events_version(Path(data_dir))
+    number = bisect_right(_events(data_dir, version), view.to_ms, key=attrgetter("at_ms"))
+    histories = _findings(data_dir, version, number)
     return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
 
 
@@ -192,54 +224,54 @@ def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, abou
 
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
 def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
-    step = _bucket_ms(to_ms - from_ms, known.interval_ms, shapes.CELLS)
-    about = {"cluster_id": known.cluster_id, "group_id": group_id, "step_ms": step}
-    both = (queries.LAG_CELLS, queries.LAG_CELLS_ROLLED_UP)
-    return shapes.lag_history(_lag_rows(data_dir, from_ms, to_ms, both, about), from_ms, to_ms, step)
+    steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
+    of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
+    recent_ms = max(from_ms, to_ms - RAW_WINDOW_MS)
+    topics = [row["topic"] for row in _ask(data_dir, recent_ms, to_ms, lag_questions.GROUP_TOPICS, of_group)]
+    about = of_group | {"topics": topics, "step_ms": steps.bucket_ms}
+    rows = steps.rows(lag_questions.LAG_CELLS, lambda question, *span: _ask(data_dir, *span, question, about))
+    return shapes.lag_history(rows, from_ms, to_ms, steps.bucket_ms)
+
+
+def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagSteps:
+    raw_ms = min(to_ms - from_ms, RAW_WINDOW_MS)
+    reads_raw = known.commits * raw_ms // known.interval_ms <= RAW_SAMPLES_AT_MOST
+    return LagSteps(from_ms, to_ms, known.interval_ms, points, reads_raw)
 
 
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
 def _lag_trend(
     data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
 ) -> Mapping[str, tuple[int | None, ...]]:
-    step = _bucket_ms(to_ms - from_ms, known.interval_ms, points)
+    steps = _trend_steps(from_ms, to_ms, known, points)
     groups, topics = [group_id for group_id, _ in left], [topic for _, topic in left]
-    about = {"cluster_id": known.cluster_id, "step_ms": step, "left_groups": groups, "left_topics": topics}
-    both = (queries.LAG_TREND, queries.LAG_TREND_ROLLED_UP)
-    return shapes.trends(_lag_rows(data_dir, from_ms, to_ms, both, about), from_ms, to_ms, step)
+    about = {"cluster_id": known.cluster_id, "step_ms": steps.bucket_ms, "left_groups": groups, "left_topics": topics}
+    rows = steps.rows(lag_questions.LAG_TREND, lambda question, *span: _ask(data_dir, *span, question, about))
+    return shapes.trends(rows, from_ms, to_ms, steps.bucket_ms)
+
+
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)
+def _events(data_dir: str, version: str) -> Sequence[FindingEvent]:
+    """Every event, the oldest first; read again when a segment was added (`version`: store.findings)."""
+    return load_events(Path(data_dir))
 
 
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=20, show_spinner=False)
-def _findings(data_dir: str, to_ms: int) -> Mapping[str, FindingHistory]:
-    return lifecycle.fold(event for event in load_events(Path(data_dir)) if event.at_ms <= to_ms)
+def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHistory]:
+    """After so many events."""
+    return lifecycle.fold(_events(data_dir, version)[:known])
+
+
+@st.cache_resource(
+    ttl=KEPT_FOR_S,
+    max_entries=100,
+    show_spinner=False,
+    hash_funcs={View: attrgetter("cluster", "from_ms", "to_ms", "search")},
+)
+def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _make: Callable[[View], Any]) -> Any:
+    return _make(view)
 
 
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)
 def _store_size(data_dir: str) -> tuple[int, int]:
-    sizes = [_size(Path(folder, name)) for folder, _, names in os.walk(data_dir) for name in names]
-    return len(sizes), sum(sizes)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:  # merged away or expired while the folder was walked
-        return 0
-
-
-def _bucket_ms(length_ms: int, interval_ms: int, cells: int) -> int:
-    """Two intervals at least, so that a tick that comes late leaves no hole; whole minutes where roll-ups are read."""
-    return shapes.bucket_ms(length_ms, MINUTE_MS if length_ms > RAW_WINDOW_MS else 2 * interval_ms, cells)
-
-
-def _lag_rows(
-    data_dir: str, from_ms: int, to_ms: int, both: tuple[Question, Question], about: Mapping[str, Any]
-) -> Rows:
-    """Raw samples for a short window; for a long one the roll-ups and, where those end, the raw samples after them."""
-    raw, rolled_up = both
-    if to_ms - from_ms <= RAW_WINDOW_MS:
-        return _ask(data_dir, from_ms, to_ms, raw, about)
-    rows = _ask(data_dir, from_ms, to_ms, rolled_up, about)
-    rolled_to = max((row["at_ms"] for row in rows), default=0) + int(about["step_ms"])
-    tail_from = min(to_ms, max(to_ms - RAW_WINDOW_MS, rolled_to))
-    return rows + _ask(data_dir, tail_from, to_ms, raw, about)
+    return size_of(data_dir)

@@ -36,9 +36,30 @@ class Concern:
         return " · ".join(part for part in parts if part)
 
 
+class ByTopic:
+    """Findings by topic: a finding concerns a pipeline only by a topic of its own (guarantees.verdicts.concerns)."""
+
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._by_topic: dict[str | None, list[Finding]] = {}
+        for finding in findings:
+            self._by_topic.setdefault(finding.place.topic, []).append(finding)
+
+    def near(self, pipeline: Pipeline) -> list[Finding]:
+        """Those on the pipeline's topics."""
+        topics = dict.fromkeys((pipeline.source, pipeline.sink))
+        return [finding for topic in topics if topic for finding in self._by_topic.get(topic, ())]
+
+
 def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline]) -> list[Concern]:
     """Worst first: open before closed, then by verdict, severity and the newest evidence."""
-    found = [Concern(history, tuple(_touched(history.finding, pipelines))) for history in histories]
+    by_topic: dict[str | None, list[Pipeline]] = {}
+    for pipeline in pipelines:
+        for topic in {pipeline.source, pipeline.sink}:
+            by_topic.setdefault(topic, []).append(pipeline)
+    found = [
+        Concern(history, tuple(_touched(history.finding, by_topic.get(history.finding.place.topic, ()))))
+        for history in histories
+    ]
     return sorted(found, key=_worst_first)
 
 

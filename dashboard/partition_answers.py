@@ -3,8 +3,8 @@
 import json
 
 from dashboard import answers, cached, concerns, partition_history, queries, shapes
-from dashboard.lag_questions import MINUTES, OWNERS, SAMPLES
 from dashboard.partition_history import Point
+from dashboard.partition_questions import MINUTES, OWNERS, SAMPLES
 from dashboard.queries import Rows
 from dashboard.shapes import Mark
 from dashboard.view import View

@@ -4,6 +4,7 @@ The views hold what was observed in the window asked about (store.reading.connec
 """
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ import duckdb
 from guarantees.lag import NO_COMMIT
 from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
+from store.views import quoted
 
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -41,9 +43,11 @@ def ask_together(
 
     Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
     """
-    whole = Question(tuple({table for question in questions for table in question.tables}), "")
+    asked = Counter(table for question in questions for table in question.tables)
     try:
-        with _opened(data_dir, from_ms, to_ms, whole) as connection:
+        with _opened(data_dir, from_ms, to_ms, Question(tuple(asked), "")) as connection:
+            for table in (table for table, times in asked.items() if times > 1):
+                connection.execute(f"CREATE TEMP TABLE {quoted(table)} AS FROM memory.{quoted(table)}")  # read once
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
     except duckdb.Error:
         return {}
@@ -66,10 +70,12 @@ def _moment(time_ms: int) -> datetime:
     return datetime.fromtimestamp(time_ms / 1000, UTC)
 
 
-# Clusters that were heard, the newest identity of each name first; then the newest attempts, answered or not.
+# Clusters that were heard, the newest identity of each name first, with the commits of their largest round; then the
+# newest attempts, answered or not.
 CLUSTERS = Question(("rounds",), """
     SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS observed_at_ms,
-           arg_max(interval_ms, observed_at) AS interval_ms
+           arg_max(interval_ms, observed_at) AS interval_ms,
+           max(asked) FILTER (signal = 'committed_offsets') AS commits
     FROM rounds GROUP BY ALL ORDER BY observed_at_ms DESC""")  # fmt: skip
 ATTEMPTS = Question(("rounds",), """
     SELECT signal, answered, error, epoch_ms(observed_at) AS observed_at_ms FROM rounds
@@ -81,14 +87,15 @@ COVERAGE = Question(("rounds",), """
     FROM rounds WHERE cluster_id = $cluster_id
     QUALIFY row_number() OVER (PARTITION BY signal ORDER BY tick DESC) = 1 ORDER BY signal""")  # fmt: skip
 
-COMMITS_WITH_OFFSETS = f"""
+COMMITS = """
     SELECT c.group_id, c.topic, c.topic_id, c.partition, c.tick, c.committed_offset, c.committed_offset_unknown,
            c.is_pending, p.log_start_offset, p.log_start_offset_unknown, p.last_stable_offset,
            p.last_stable_offset_unknown, p.high_watermark, p.high_watermark_unknown, p.topic_id AS log_topic_id,
            epoch_ms(c.observed_at) AS committed_at_ms, epoch_ms(p.observed_at) AS observed_at_ms,
-           epoch_ms(p.log_start_observed_at) AS log_start_observed_at_ms, {REASON} AS reason, {LAG} AS lag
-    FROM {JOIN}
+           epoch_ms(p.log_start_observed_at) AS log_start_observed_at_ms, {reason} AS reason, {lag} AS lag
+    FROM {join}
     WHERE cluster_id = $cluster_id"""
+COMMITS_WITH_OFFSETS = COMMITS.format(reason=REASON, lag=LAG, join=JOIN)
 NEWEST = f"""{COMMITS_WITH_OFFSETS}
       AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id)"""
 OFFSETS = ("committed_offsets", "partition_offsets")
@@ -104,35 +111,9 @@ GROUP_LAG = Question(OFFSETS, f"""
 PARTITION_LAG = Question(OFFSETS, f"""
     SELECT * FROM ({NEWEST}) WHERE group_id = $group_id ORDER BY topic, partition""")  # fmt: skip
 
-# Lag as highest and last value of a moment. A partition without a commit has no lag, neither known nor unknown.
-RAW = f"""
-    SELECT group_id, topic, partition, committed_at_ms AS at_ms, lag AS highest, lag AS last, reason AS unknown_reason
-    FROM ({COMMITS_WITH_OFFSETS}) WHERE reason IS DISTINCT FROM {literal(NO_COMMIT.reason)}"""
-ROLLED_UP = f"""
-    SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest, lag_last AS last,
-           CASE WHEN unknown > 0 THEN nullif(unknown_reason, {literal(NO_COMMIT.reason)}) END AS unknown_reason
-    FROM lag_minute WHERE cluster_id = $cluster_id
-      AND NOT (lag_last IS NULL AND unknown_reason IS NOT DISTINCT FROM {literal(NO_COMMIT.reason)})"""
-CELLS = """
-    SELECT topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS lag,
-           arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
-    FROM ({samples}) samples WHERE group_id = $group_id GROUP BY ALL ORDER BY topic, partition, at_ms"""
-# Total lag of each group; null in a bucket where a partition of the group is unknown. What a group has left (its groups
-# and topics side by side) is no lag of it (C10).
-TREND = """
-    SELECT group_id, at_ms, CASE WHEN count(unknown_reason) = 0 THEN sum(last)::BIGINT END AS lag
-    FROM (SELECT group_id, topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms,
-                 arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
-          FROM ({samples}) samples GROUP BY ALL)
-    ANTI JOIN (SELECT unnest($left_groups::VARCHAR[]) AS group_id, unnest($left_topics::VARCHAR[]) AS topic)
-        USING (group_id, topic)
-    GROUP BY ALL ORDER BY group_id, at_ms"""
-LAG_CELLS = Question(OFFSETS, CELLS.format(samples=RAW))
-LAG_CELLS_ROLLED_UP = Question(("lag_minute",), CELLS.format(samples=ROLLED_UP))
-LAG_TREND = Question(OFFSETS, TREND.format(samples=RAW))
-LAG_TREND_ROLLED_UP = Question(("lag_minute",), TREND.format(samples=ROLLED_UP))
-NEWEST_MINUTE = Question(("lag_minute",), """
-    SELECT epoch_ms(max(observed_at)) AS at_ms FROM lag_minute
+# How far the roll-ups reach.
+NEWEST_MINUTE = Question(("group_lag_minute",), """
+    SELECT epoch_ms(max(observed_at)) AS at_ms FROM group_lag_minute
     WHERE cluster_id = $cluster_id HAVING count(*) > 0""")  # fmt: skip
 
 # As guarantees.isr says it; a test holds the two together. least() skips a null, which would invent a minimum.

@@ -48,24 +48,56 @@ class Standing:
         return max((finding.last_seen_at_ms for finding in self.judged.findings), default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class Newest:
+    """The newest round of a cluster: when the oldest of its essential signals arrived, and what each signal covered."""
+
+    observed_at_ms: int | None
+    coverage: tuple[Coverage, ...]
+    is_complete: bool
+
+
+def newest(coverage: Sequence[Row], interval_ms: int) -> Newest:
+    """Said once for all pipelines."""
+    covered = tuple(_covered(row) for row in coverage)
+    observed_at_ms = freshness(coverage, (), interval_ms).observed_at_ms
+    return Newest(observed_at_ms, covered, all(one.is_complete for one in covered))
+
+
 def sight(
     pipeline: Pipeline,
-    coverage: Sequence[Row],
+    newest: Newest,
     group_lag: Sequence[Row],
     states: Sequence[Row],
-    sampled_topics: Iterable[str],
+    sampled_topics: frozenset[str],
     rounds: RoundsSeen,
 ) -> Sight:
     """How well a pipeline was seen in the newest round: what failed for others does not dim it."""
     own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
-    evidence = freshness(coverage, (), rounds.interval_ms)
     return Sight(
-        newest_evidence_at_ms=evidence.observed_at_ms if own else None,
+        newest_evidence_at_ms=newest.observed_at_ms if own else None,
         interval_s=rounds.interval_ms / 1000,
-        coverage=tuple(_narrowed(_newest(row), pipeline, own, states) for row in coverage),
-        sampled_topics=frozenset(sampled_topics),
+        coverage=newest.coverage
+        if newest.is_complete
+        else tuple(_narrowed(one, pipeline, own, states) for one in newest.coverage),
+        sampled_topics=sampled_topics,
         rounds=rounds,
     )
+
+
+def by_place(group_lag: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Lag by group and topic."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in group_lag:
+        found.setdefault((row["group_id"], row["topic"]), []).append(row)
+    return found
+
+
+def by_group(states: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in states:
+        found.setdefault(row["group_id"], []).append(row)
+    return found
 
 
 def rounds_seen(rows: Sequence[Row], from_ms: int, to_ms: int, interval_ms: int) -> RoundsSeen:
@@ -116,7 +148,7 @@ def _cannot(number: int) -> str:
     return f"{wording.plural(number, 'pipeline')} cannot be judged in full."
 
 
-def _newest(row: Row) -> Coverage:
+def _covered(row: Row) -> Coverage:
     return coverage_of(row, row["observed_at_ms"], row["observed_at_ms"])
 
 

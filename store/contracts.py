@@ -10,10 +10,11 @@ from store.tables.columns import Column, Family, Table, Type
 from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
 from store.tables.metrics import METRICS
+from store.tables.roll_ups import ROLL_UPS
 from store.tables.samples import SAMPLES
 
 __all__ = ["SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type"]
 
 SCHEMA_VERSION = 1
 
-TABLES: Mapping[str, Table] = {table.name: table for table in (*SAMPLES, *INTERVALS, *LOG, *METRICS)}
+TABLES: Mapping[str, Table] = {table.name: table for table in (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS)}

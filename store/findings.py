@@ -9,7 +9,7 @@ from typing import Any
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.lifecycle import Change, FindingEvent, FindingHistory, fold
 from store.log import SegmentLog
-from store.reading import read
+from store.reading import read, segments
 from store.rows import python_rows
 
 TABLE = "finding_events"
@@ -18,6 +18,11 @@ TABLE = "finding_events"
 def append_events(log: SegmentLog, events: Iterable[FindingEvent]) -> str | None:
     """Commit the events together; returns the segment's name, None for no events."""
     return log.append(TABLE, [event_row(event) for event in events])
+
+
+def events_version(data_dir: Path) -> str:
+    """A word that changes whenever an event was added: the live segments, which are never written again."""
+    return " ".join(segment.name for segment in segments(data_dir, TABLE, None))
 
 
 def load_events(data_dir: Path) -> list[FindingEvent]:

@@ -10,7 +10,13 @@ EARLIER_TOPIC = "the commit belongs to an earlier topic of this name"
 READ_AFTER = "the commit was read after the high watermark"
 BEYOND_END = "committed beyond the end of the log"
 
-JOIN = "committed_offsets c LEFT JOIN partition_offsets p USING (cluster_id, tick, topic, partition)"
+
+def join(commits: str, offsets: str) -> str:
+    """Commits beside the offsets of their partition in the same round, each as a table or a query in brackets."""
+    return f"{commits} c LEFT JOIN {offsets} p USING (cluster_id, tick, topic, partition)"
+
+
+JOIN = join("committed_offsets", "partition_offsets")
 
 
 def literal(sentence: str) -> str:

@@ -7,9 +7,10 @@ hour once it is over, and that again whenever a late sample lands in it. So maki
 from dataclasses import dataclass
 from pathlib import Path
 
+from guarantees.lag import NO_COMMIT
 from store.contracts import TABLES
 from store.folders import Listing, hour_folders, list_folder
-from store.lag import JOIN, LAG, REASON
+from store.lag import JOIN, LAG, REASON, literal
 from store.merging import GRACE_MS, ROLE, unlink_covered
 from store.publish import publish
 from store.reading import Window, connect
@@ -35,7 +36,8 @@ _BY_MINUTE = f"""
         arg_max(lag, lags.observed_at) AS lag_last,
         count(*) AS samples,
         count(reason) AS unknown,
-        arg_max(reason, lags.observed_at) AS unknown_reason
+        coalesce(arg_max(reason, lags.observed_at) FILTER (reason <> {literal(NO_COMMIT.reason)}), min(reason))
+            AS unknown_reason
     FROM lags
     WHERE epoch_ms(lags.observed_at) >= ? AND epoch_ms(lags.observed_at) < ?
     GROUP BY cluster_id, group_id, topic, topic_id, partition, epoch_ms(lags.observed_at) // {MINUTE_MS}

@@ -8,10 +8,10 @@ from threading import Event
 from typing import Protocol
 
 from store.expiry import Retention, expire
-from store.lag_minute import roll_up
 from store.locks import RoleLock
 from store.merging import GRACE_MS, ROLE, merge
 from store.publish import stale_temporaries, sweep, temporary_folder
+from store.roll_ups import roll_up
 from store.unfit import unfit_files
 
 __all__ = ["GRACE_MS", "Retention", "expire", "merge", "roll_up", "run"]

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from store.contracts import TABLES, Family, Table
 from store.folders import Listing, Segment, all_folders, list_folder
-from store.publish import publish, temporary_folder
+from store.publish import ROW_GROUP, publish, temporary_folder
 from store.segments import HOUR_MS, MINUTE_MS, SegmentName
 from store.types import arrow_schema
 from store.views import files_query, literal, newest_restatements, quoted
@@ -30,8 +30,6 @@ ROLE = "maintain"
 RAW_TIERS: Mapping[int, int] = {1: MINUTE_MS, 2: HOUR_MS}
 KEPT_TIERS: Mapping[int, int] = {**RAW_TIERS, 3: 24 * HOUR_MS}
 
-# A batch of the streamed result becomes a row group: large enough to scan fast, small enough to skip.
-_ROW_GROUP = 131_072
 _MEMORY = "1GB"
 
 
@@ -134,7 +132,7 @@ def _batches(connection: duckdb.DuckDBPyConnection, table: Table, query: str) ->
     schema = arrow_schema(table)
 
     def in_contract() -> Iterator[pa.RecordBatch]:
-        for batch in connection.sql(query).to_arrow_reader(_ROW_GROUP):
+        for batch in connection.sql(query).to_arrow_reader(ROW_GROUP):
             yield from pa.Table.from_batches([batch]).cast(schema).to_batches()
 
     return pa.RecordBatchReader.from_batches(schema, in_contract())

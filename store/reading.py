@@ -10,10 +10,10 @@ import pyarrow as pa
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
 from store.metrics import METRICS_FILE, copy_metrics
-from store.rows import contract
+from store.rows import arrow_table, contract
 from store.segments import HOUR_MS, live_names
 from store.types import arrow_schema
-from store.views import quoted, window_query
+from store.views import files_query, quoted, window_query
 
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
@@ -76,6 +76,14 @@ def read(
         return _read(data_dir, table, window, query, parameters)
     except duckdb.IOException:  # a listed file has been merged away since
         return _read(data_dir, table, window, query, parameters)
+
+
+def rows_of_files(table: str, sql: str, source: Table, files: Sequence[Path]) -> pa.Table:
+    """What a query makes of the rows of these files, which stand in it as `source`, in the types of `table`."""
+    with duckdb.connect(":memory:") as connection:
+        connection.execute("SET TimeZone = 'UTC'")
+        connection.execute(f"CREATE VIEW source AS {files_query(source, files)}")
+        return arrow_table(table, connection.sql(sql).to_arrow_table())
 
 
 def _read(data_dir: Path, table: str, window: Window | None, query: str, parameters: Sequence[object]) -> pa.Table:

@@ -16,6 +16,7 @@ LAYERS = [
     "dashboard",
     "cli",
     "lab",
+    "benchmarks",
     "app.py",
     "settings.py",
 ]
@@ -35,19 +36,22 @@ ONLY_IN = {
         "dashboard/cached.py",
         "dashboard/server.py",
         "lab/page.py",
+        "benchmarks/empty_page.py",
+        "benchmarks/sessions.py",
     },
 }
 # Layer -> layers it must not know.
 FORBIDDEN = {
-    "kafka_reader": {"store", "collectors", "spark_jobs", "dashboard", "cli", "lab"},
-    "store": {"kafka_reader", "collectors", "spark_jobs", "dashboard", "cli", "lab"},
-    "collectors": {"spark_jobs", "dashboard", "cli", "lab"},
-    "spark_jobs": {"collectors", "dashboard", "cli", "lab"},
-    "dashboard": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab"},
-    "cli": {"lab"},
-    "app.py": {"lab"},
+    "kafka_reader": {"store", "collectors", "spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
+    "store": {"kafka_reader", "collectors", "spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
+    "collectors": {"spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
+    "spark_jobs": {"collectors", "dashboard", "cli", "lab", "benchmarks"},
+    "dashboard": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab", "benchmarks"},
+    "cli": {"lab", "benchmarks"},
+    "lab": {"benchmarks"},
+    "app.py": {"lab", "benchmarks"},
     # The core is below the settings: they may use its names of promises.
-    "settings.py": {"kafka_reader", "store", "collectors", "spark_jobs", "dashboard", "cli", "lab"},
+    "settings.py": {"kafka_reader", "store", "collectors", "spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
 }
 # The core may use the standard library, but not its clocks, files, sockets and logs.
 IMPURE = {

@@ -13,12 +13,12 @@ from dashboard.names import cut
 from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
-GROUP_ROWS, PARTITION_ROWS = 300, 300
+PARTITION_ROWS = 300
 
 
 def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Panel) -> None:
     """One row for each group and topic, those with most lag; the sparkline is the group's total over the window."""
-    every, rows = len(rows), rows[:GROUP_ROWS]
+    every, rows = len(rows), rows[: tables.ROWS]
     shown = pd.DataFrame(
         {
             "Group": [cut(row["group_id"]) for row in rows],

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, lag_questions, pipeline_rows, queries, wording
+from dashboard import answers, cached, partition_questions, pipeline_rows, queries, wording
 from dashboard.components import panel, selection, tables
 from dashboard.components.grades import grade
 from dashboard.components.panel import Panel
@@ -67,7 +67,7 @@ def detail(view: View) -> None:
 def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     findings = [history.finding for history in cached.findings(view).values()]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
-    unread = cached.recently(view, lag_questions.UNREAD_FOR)
+    unread = cached.recently(view, partition_questions.UNREAD_FOR)
     ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]
 

@@ -18,6 +18,9 @@ INK = {
 }
 
 
+# A table shows so many rows, in the order of what matters most: more are not read, only carried to the browser.
+ROWS = 100
+
 TREND = "Over the window, or since the last gap in what was observed"
 
 

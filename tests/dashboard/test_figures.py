@@ -261,9 +261,10 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
     rows.insert(0, coverage_row("committed_offsets", answered=3, error="refused"))
     own = [{"group_id": "order-service", "topic": "orders", "partitions": 6, "unknown": 0, "unknown_reason": None}]
 
-    seen = standing.sight(ORDERS, rows, own, [], [], ROUNDS)
+    newest = standing.newest(rows, ROUNDS.interval_ms)
+    seen = standing.sight(ORDERS, newest, own, [], frozenset(), ROUNDS)
     unseen = standing.sight(
-        ORDERS, rows, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], [], ROUNDS
+        ORDERS, newest, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], frozenset(), ROUNDS
     )
 
     assert seen.coverage[0].is_complete
@@ -271,7 +272,8 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
 
 
 def test_a_group_without_any_commit_gives_no_evidence():
-    seen = standing.sight(ORDERS, [coverage_row(name) for name in ESSENTIAL], [], [], [], ROUNDS)
+    newest = standing.newest([coverage_row(name) for name in ESSENTIAL], ROUNDS.interval_ms)
+    seen = standing.sight(ORDERS, newest, [], [], frozenset(), ROUNDS)
 
     assert seen.newest_evidence_at_ms is None
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dashboard import lag_questions, partition_history, partitions, queries, shapes
+from dashboard import partition_history, partition_questions, partitions, queries, shapes
 from dashboard.charts.partition import partition_over_time
 from dashboard.names import in_markdown
 from dashboard.partition_history import OWNER, REBALANCING
@@ -199,7 +199,7 @@ def rounds(log, samples):
 def test_lag_in_time_of_every_group_is_a_lower_bound(log, tmp_path, samples, unread_for_ms):
     rounds(log, samples)
 
-    rows = ask(tmp_path, lag_questions.UNREAD_FOR)
+    rows = ask(tmp_path, partition_questions.UNREAD_FOR)
 
     assert [row["unread_for_ms"] for row in rows] == ([] if unread_for_ms == "no row" else [unread_for_ms])
 
@@ -215,16 +215,18 @@ def test_the_worst_partition_says_how_far_behind_a_group_is_in_time(log, tmp_pat
          "last_stable_offset": 3, "high_watermark": 3, "observed_at": moment(1)},
     ])  # fmt: skip
 
-    assert ask(tmp_path, lag_questions.UNREAD_FOR) == [{"group_id": "g", "topic": "orders", "unread_for_ms": 5_000}]
+    assert ask(tmp_path, partition_questions.UNREAD_FOR) == [
+        {"group_id": "g", "topic": "orders", "unread_for_ms": 5_000}
+    ]
 
 
 def test_samples_of_one_partition_come_in_order(log, tmp_path):
     rounds(log, [(1, 5, 12), (0, 5, 10)])
 
-    rows = ask(tmp_path, lag_questions.SAMPLES, topic="orders", partition=0)
+    rows = ask(tmp_path, partition_questions.SAMPLES, topic="orders", partition=0)
 
     assert [row["lag"] for row in rows] == [5, 7]
-    assert not ask(tmp_path, lag_questions.SAMPLES, topic="orders", partition=1)
+    assert not ask(tmp_path, partition_questions.SAMPLES, topic="orders", partition=1)
 
 
 def test_owners_are_those_whose_assignment_holds_the_partition(log, tmp_path):
@@ -236,7 +238,7 @@ def test_owners_are_those_whose_assignment_holds_the_partition(log, tmp_path):
     ])  # fmt: skip
 
     def members(topic, partition):
-        rows = ask(tmp_path, lag_questions.OWNERS, place=json.dumps([topic, partition]))
+        rows = ask(tmp_path, partition_questions.OWNERS, place=json.dumps([topic, partition]))
         return [row["member_id"] for row in rows]
 
     assert members("orders", 1) == ["m-0"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import partitions, queries
+from dashboard import lag_questions, partitions, queries
 from guarantees.unknown import Unknown
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -98,7 +98,10 @@ def test_the_trend_is_null_where_a_partition_is_unknown(log, tmp_path):
         offsets(number, tick=tick, log_start_offset=0, high_watermark=9) for number in (0, 1) for tick in (7, 8)
     ])  # fmt: skip
 
-    assert [row["lag"] for row in ask(tmp_path, queries.LAG_TREND, step_ms=10_000, **NOTHING_LEFT)] == [None, 10]
+    assert [row["lag"] for row in ask(tmp_path, lag_questions.LAG_TREND.raw, step_ms=10_000, **NOTHING_LEFT)] == [
+        None,
+        10,
+    ]
 
 
 def test_a_name_is_a_parameter_and_never_sql(log, tmp_path):
@@ -137,9 +140,13 @@ def test_a_producer_whose_transaction_no_coordinator_lists_hangs(log, tmp_path):
 
 
 def test_an_empty_store_answers_nothing(tmp_path):
-    for name, question in vars(queries).items():
+    asked = vars(queries) | vars(lag_questions)
+    for name in ("LAG_CELLS", "LAG_TREND"):
+        questions = getattr(lag_questions, name)
+        asked |= {f"{name}.{source}": getattr(questions, source) for source in ("raw", "by_minute", "by_hour")}
+    for name, question in asked.items():
         if isinstance(question, queries.Question):
-            about = {"group_id": "g", "step_ms": 1_000, "cluster": "x"} | NOTHING_LEFT
+            about = {"group_id": "g", "topics": ["t"], "step_ms": 1_000, "cluster": "x"} | NOTHING_LEFT
             assert ask(tmp_path, question, **about) == [], name
 
 
@@ -151,7 +158,7 @@ def test_what_a_group_has_left_is_no_part_of_its_trend(log, tmp_path):
     ])  # fmt: skip
 
     def trend(groups, topics):
-        rows = ask(tmp_path, queries.LAG_TREND, step_ms=10_000, left_groups=groups, left_topics=topics)
+        rows = ask(tmp_path, lag_questions.LAG_TREND.raw, step_ms=10_000, left_groups=groups, left_topics=topics)
         return [row["lag"] for row in rows]
 
     assert trend([], []) == [95]

@@ -1,0 +1,108 @@
+"""What a person at a browser waits for, measured in Chromium."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+# Long tasks: the main thread was busy for more than 50 ms and answered nobody.
+WATCH = """
+window.longTasks = [];
+new PerformanceObserver(list => { for (const one of list.getEntries()) window.longTasks.push(one.duration); })
+  .observe({ type: "longtask", buffered: true });
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """One refresh of a page: bytes over the wire, and the main thread's long tasks (number, ms)."""
+
+    bytes: int
+    long_tasks: int
+    long_tasks_ms: float
+
+
+class Look:
+    """One page in a browser whose cache is warm, with what it received."""
+
+    def __init__(self, page: Page, wire: CDPSession, address: str) -> None:
+        self.page, self.address, self.received = page, address, 0
+        wire.on("Network.webSocketFrameReceived", self._count)
+
+    def opened_s(self, path: str, shown: str) -> float:
+        """From the address to the selector's being visible and the script's end."""
+        return self._timed(lambda: self.page.goto(self.address + path, wait_until="commit"), shown)
+
+    def switched_s(self, title: str, shown: str) -> float:
+        """A click in the sidebar."""
+        link = self.page.locator('[data-testid="stSidebarNavLink"]', has_text=title).first
+        return self._timed(link.click, shown)
+
+    def filtered_s(self, word: str, shown: str) -> float:
+        """A word in the search field, up to a table that shows only what it finds."""
+        field = self.page.get_by_label("Search").first
+        field.fill(word)
+        return self._timed(lambda: field.press("Enter"), shown)
+
+    def dragged_s(self) -> float | None:
+        """From the end of a drag over the time strip to the frozen window; None where there is no strip."""
+        strip = self.page.locator("canvas[aria-hidden=true]").first
+        if not strip.count() or not (box := strip.bounding_box()):
+            return None
+        y = box["y"] + box["height"] / 2
+        self.page.mouse.move(box["x"] + box["width"] * 0.4, y)
+        self.page.mouse.down()
+        self.page.mouse.move(box["x"] + box["width"] * 0.7, y, steps=8)
+        return self._timed(self.page.mouse.up, "text=Frozen window")
+
+    def refreshed(self, seconds: float) -> Refresh:
+        """What arrives and is worked off while the page refreshes itself once."""
+        self.page.evaluate("window.longTasks.length = 0")
+        before = self.received
+        self.page.wait_for_timeout(seconds * 1_000)
+        tasks = self.page.evaluate("window.longTasks")
+        return Refresh(self.received - before, len(tasks), sum(tasks))
+
+    def _timed(self, act: Callable[[], object], shown: str) -> float:
+        began = time.perf_counter()
+        act()
+        self.page.locator(shown).first.wait_for(state="visible", timeout=120_000)
+        self.page.locator(IDLE).wait_for(timeout=120_000)
+        return time.perf_counter() - began
+
+    def _count(self, event: dict[str, dict[str, object]]) -> None:
+        response = event["response"]
+        text = str(response["payloadData"])
+        # Binary frames (opcode 2) are handed over in base 64.
+        self.received += len(text) * 3 // 4 if response["opcode"] == 2 else len(text)
+
+
+@contextmanager
+def looking(*addresses: str) -> Iterator[tuple[Look, ...]]:
+    """One Chromium with a page for each address, closed afterwards."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield tuple(_opened(browser, address) for address in addresses)
+        browser.close()
+
+
+def _opened(browser: Browser, address: str) -> Look:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context.add_init_script(WATCH)
+    page = context.new_page()
+    wire = context.new_cdp_session(page)
+    wire.send("Network.enable")
+    return Look(page, wire, address)
+
+
+def middle(measure: Callable[[], float | None], times: int) -> float | None:
+    """The median of some tries."""
+    found = [measure() for _ in range(times)]
+    known = [one for one in found if one is not None]
+    return median(known) if known else None

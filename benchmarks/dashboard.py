@@ -1,0 +1,146 @@
+"""`python -m benchmarks.dashboard [DIRECTORY]`: how fast the page is at the size of a large cluster, in real Chromium.
+
+Writes the store of `benchmarks.large_store`, or goes on with the one in DIRECTORY, serves the page over it and an empty
+Streamlit page beside it, and prints one table. The ratios to the empty page are the result: absolute
+times say as much about the machine.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median, quantiles
+
+from benchmarks import chromium, large_store, sessions
+from benchmarks.chromium import Look
+from benchmarks.large_cluster import LARGE, SMALL
+from benchmarks.served import ROOT, Served, served
+
+TRIES = 5
+REFRESH_S = 10
+SESSIONS = (1, 10, 40)
+LOAD_S = 45
+HEADLINE, TABLE, CHART = (
+    "text=/Delivery is|Nothing bad was seen/",
+    '[data-testid="stDataFrame"] canvas',
+    ".js-plotly-plot",
+)
+ONE, TWO = "h1:has-text('One')", "h1:has-text('Two')"
+PAGES = (("Rebalances", TABLE), ("Violations", TABLE), ("Health", TABLE), ("Lag", CHART))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A measured quantity, that of the empty page beside it, and the goal; None where there is none."""
+
+    what: str
+    value: float | None
+    empty: float | None
+    unit: str
+    goal: float | None = None
+
+    def __str__(self) -> str:
+        value = "not there" if self.value is None else f"{self.value:,.2f} {self.unit}"
+        empty = "–" if self.empty is None else f"{self.empty:,.2f} {self.unit}"
+        ratio = f"{self.value / self.empty:,.1f}" if self.value is not None and self.empty else "–"
+        goal = "–" if self.goal is None else f"< {self.goal:g} {self.unit}"
+        return f"| {self.what} | {value} | {empty} | {ratio} | {goal} |"
+
+
+def in_browser(page: Look, empty: Look) -> Iterator[Line]:
+    """First paint, page switches, filter, drag and refresh; both pages once before, so that both are warm."""
+    cold = page.opened_s("/", HEADLINE)
+    empty.opened_s("/", ONE)
+    blank = chromium.middle(lambda: empty.opened_s("/", ONE), TRIES)
+    yield Line("first paint with data, cold server", cold, None, "s")
+    yield Line(
+        "first paint with data, warm", chromium.middle(lambda: page.opened_s("/", HEADLINE), TRIES), blank, "s", 1.5
+    )
+    switched = chromium.middle(lambda: _there_and_back(empty), TRIES)
+    for title, shown in PAGES:
+        page.switched_s(title, shown)  # once for the charts' script
+        yield Line(
+            f"switch to {title}",
+            chromium.middle(lambda t=title, s=shown: _from_overview(page, t, s), 3),
+            switched,
+            "s",
+            0.5,
+        )
+    page.switched_s("Overview", HEADLINE)
+    words = iter(("ledger", "fraud", "clicks", "email", "search"))
+    yield Line(
+        "filter by a word", chromium.middle(lambda: page.filtered_s(next(words), TABLE), TRIES), switched, "s", 0.5
+    )
+    yield Line("drag a window", page.dragged_s(), switched, "s", 0.5)
+
+
+def _there_and_back(empty: Look) -> float:
+    empty.switched_s("One", ONE)
+    return empty.switched_s("Two", TWO)
+
+
+def _from_overview(page: Look, title: str, shown: str) -> float:
+    page.switched_s("Overview", HEADLINE)
+    return page.switched_s(title, shown)
+
+
+def refreshes(page: Look) -> Iterator[Line]:
+    """What one refresh of each page costs the network and the browser's main thread."""
+    for path, title, shown in (
+        ("/", "Overview", HEADLINE),
+        ("/lag", "Lag", CHART),
+        ("/violations", "Violations", TABLE),
+    ):
+        page.received = 0
+        page.opened_s(path, shown)
+        yield Line(f"{title}: payload of the first run", page.received / 1_000, None, "kB")
+        page.page.wait_for_timeout(2_000)
+        seen = page.refreshed(REFRESH_S)
+        yield Line(f"{title}: payload of a refresh", seen.bytes / 1_000, None, "kB", 300)
+        yield Line(f"{title}: long tasks in a refresh", seen.long_tasks_ms, None, "ms")
+
+
+def under_load(page: Served, empty: Served) -> Iterator[Line]:
+    """CPU, memory and how long a refresh takes with many people on the Overview."""
+    for number in SESSIONS:
+        cpu_s, began = page.cpu_s(), time.monotonic()
+        seen = sessions.look(page.address, number, LOAD_S)
+        share = 100 * (page.cpu_s() - cpu_s) / (time.monotonic() - began)
+        who = f"{number} session{'s' if number > 1 else ''}"
+        blank = median(one.first_s for one in sessions.look(empty.address, number, 1))
+        yield Line(f"{who}: first run, median", median(one.first_s for one in seen), blank, "s")
+        yield Line(f"{who}: server CPU", share, None, "% of a core")
+        yield Line(f"{who}: server memory", page.resident_mib(), empty.resident_mib(), "MiB")
+        times = [one for session in seen for one in session.refreshes_s]
+        yield Line(f"{who}: refresh of all panels, median", median(times), None, "s")
+        yield Line(f"{who}: refresh of all panels, 95th percentile", quantiles(times, n=20)[-1], None, "s")
+
+
+def measured(settings: Path, directory: Path) -> Iterator[Line]:
+    with (
+        served(ROOT / "app.py", directory / "page.log", TIDEMARK_SETTINGS=str(settings)) as page,
+        served(Path(__file__).with_name("empty_page.py"), directory / "empty.log") as empty,
+    ):
+        with chromium.looking(page.address, empty.address) as (look, empty_look):
+            yield from in_browser(look, empty_look)
+            yield from refreshes(look)
+        yield from under_load(page, empty)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.dashboard", description=__doc__)
+    parser.add_argument("directory", type=Path, nargs="?")
+    parser.add_argument("--small", action="store_true", help="2,000 partitions x 100 groups and two hours")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = given.directory or Path(temporary)
+        settings = large_store.build(directory, *((SMALL, 2) if given.small else (LARGE, 24)))
+        print("| what | Tidemark | empty page | ratio | goal |\n|---|---|---|---|---|")
+        for line in measured(settings, directory):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

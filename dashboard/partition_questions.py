@@ -1,0 +1,43 @@
+"""Lag of one partition over time, who owned it, and how long what is unread has been there (see dashboard.queries)."""
+
+from dashboard.queries import COMMITS_WITH_OFFSETS, OFFSETS, Question
+
+OF_ONE = "cluster_id = $cluster_id AND group_id = $group_id AND topic = $topic AND partition = $partition"
+
+# Every sample of a group on a partition, the oldest first; and its roll-ups.
+SAMPLES = Question(OFFSETS, f"""
+    SELECT * FROM ({COMMITS_WITH_OFFSETS}) WHERE group_id = $group_id AND topic = $topic AND partition = $partition
+    ORDER BY committed_at_ms""")  # fmt: skip
+MINUTES = Question(("lag_minute",), f"""
+    SELECT epoch_ms(observed_at) AS at_ms, lag_max, samples, unknown, unknown_reason
+    FROM lag_minute WHERE {OF_ONE} ORDER BY observed_at""")  # fmt: skip
+
+# Members of a group while they owned the partition. `place` is ["topic", partition] as JSON.
+OWNERS = Question(("group_members",), """
+    SELECT member_id, group_instance_id, client_id, host, epoch_ms(started_at) AS started_at_ms,
+           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+    FROM group_members
+    WHERE cluster_id = $cluster_id AND group_id = $group_id AND json_contains(assignment, $place)
+    ORDER BY started_at, member_id""")  # fmt: skip
+
+# Of each group and topic: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
+# least so long: since the first sample whose high watermark lies above the newest commit. Nothing is said of a log
+# whose end has fallen.
+UNREAD_FOR = Question(OFFSETS, f"""
+    WITH newest AS (
+        SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
+        FROM ({COMMITS_WITH_OFFSETS}
+              AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id))
+        WHERE lag IS NOT NULL),
+    logs AS (
+        SELECT topic_id, partition FROM partition_offsets WHERE cluster_id = $cluster_id
+        GROUP BY ALL HAVING arg_max(high_watermark, tick) = max(high_watermark)),
+    ends AS (
+        SELECT topic_id, partition, high_watermark, min(epoch_ms(observed_at)) AS seen_ms
+        FROM partition_offsets SEMI JOIN logs USING (topic_id, partition)
+        WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL GROUP BY ALL)
+    SELECT group_id, topic, max(CASE WHEN lag = 0 THEN 0 ELSE now_ms - seen_ms END)::BIGINT AS unread_for_ms
+    FROM newest ASOF LEFT JOIN ends
+        ON newest.topic_id = ends.topic_id AND newest.partition = ends.partition
+        AND newest.committed_offset < ends.high_watermark
+    GROUP BY group_id, topic ORDER BY group_id, topic""")  # fmt: skip

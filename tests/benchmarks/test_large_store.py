@@ -1,0 +1,87 @@
+"""The benchmark's store in its small form: it must be what the collectors and the maintainer would have left."""
+
+import pytest
+
+from benchmarks import large_store
+from benchmarks.large_cluster import CLUSTER_ID, LARGE, SMALL, Cluster
+from dashboard import lag_questions, queries
+from store.findings import load_findings
+from store.maintenance import roll_up
+from store.unfit import unfit_files
+
+MINUTE_MS = 60_000
+ABOUT = {"cluster_id": CLUSTER_ID, "left_groups": [], "left_topics": []}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("large")
+    large_store.build(directory, SMALL, 1, ahead_minutes=1)
+    return directory
+
+
+@pytest.fixture(scope="module")
+def now_ms(built):
+    """The end of what was written."""
+    return int((built / large_store.WRITTEN).read_text().split()[0])
+
+
+def ask(built, from_ms, to_ms, question, **about):
+    return queries.ask(built / "data", from_ms, to_ms, question, ABOUT | about)
+
+
+def test_every_group_and_topic_is_there_with_a_known_lag(built, now_ms):
+    rows = ask(built, now_ms - 15_000, now_ms, queries.GROUP_LAG)
+
+    assert len(rows) == SMALL.pairs
+    assert all(row["lag"] is not None and row["unknown"] == 0 for row in rows)
+    assert sum(row["partitions"] for row in rows) == SMALL.pairs * SMALL.partitions
+
+
+def test_the_raw_samples_say_what_the_roll_ups_say(built, now_ms):
+    """At the full minute, where both are made from the same moment of the model."""
+    at_ms = now_ms - 5 * MINUTE_MS
+    raw = ask(built, at_ms, at_ms + 5_000, lag_questions.LAG_TREND.raw, step_ms=MINUTE_MS)
+    rolled_up = ask(built, at_ms, at_ms + 5_000, lag_questions.LAG_TREND.by_minute, step_ms=MINUTE_MS)
+
+    assert raw == rolled_up
+    assert len(raw) == SMALL.groups
+
+
+def test_a_silent_broker_leaves_gaps_and_no_zero(built):
+    began_ms = int((built / large_store.WRITTEN).read_text().split()[1])
+    rows = ask(built, began_ms - 41 * MINUTE_MS, began_ms - 40 * MINUTE_MS, lag_questions.LAG_TREND.by_minute,
+               step_ms=MINUTE_MS)  # fmt: skip
+
+    silent = [row for row in rows if row["lag"] is None]
+    assert 0 < len(silent) < len(rows)
+
+
+def test_nothing_in_it_is_unfit_or_left_to_roll_up(built):
+    began_ms = int((built / large_store.WRITTEN).read_text().split()[1])
+
+    assert unfit_files(built / "data") == []
+    assert roll_up(built / "data", began_ms) == 0
+
+
+def test_its_findings_are_those_of_a_large_cluster(built):
+    found = [history.finding for history in load_findings(built / "data").values()]
+
+    assert len(found) == 2_000
+    assert 0 < sum(one.closed_reason is None for one in found) < 1_000
+
+
+def test_going_on_with_it_keeps_what_was_there(built, now_ms):
+    before = ask(built, now_ms - 15_000, now_ms, queries.GROUP_LAG)
+
+    large_store.build(built, SMALL, 1, ahead_minutes=3)
+
+    assert ask(built, now_ms - 15_000, now_ms, queries.GROUP_LAG) == before
+
+
+def test_the_size_of_a_large_cluster_is_the_one_that_was_measured():
+    assert (LARGE.topics * LARGE.partitions, LARGE.groups, LARGE.pairs * LARGE.partitions) == (20_000, 1_000, 111_750)
+    cluster = Cluster(LARGE, 0)
+    assert len(set(cluster.topics)) == LARGE.topics
+    assert len(set(cluster.groups)) == LARGE.groups
+    assert len(set(cluster.pairs)) == LARGE.pairs
