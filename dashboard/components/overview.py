@@ -9,7 +9,7 @@ from dashboard import answers, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
 from dashboard.components import evidence, panel
 from dashboard.components.grades import grade
-from dashboard.concerns import in_view
+from dashboard.concerns import Concern, in_view
 from dashboard.names import in_markdown
 from dashboard.shapes import finding_marks
 from dashboard.standing import Standing
@@ -48,10 +48,15 @@ def draw_tiles(view: View) -> None:
 
 
 def attention(view: View) -> None:
-    """What breaks or weakens a promise now, each with a link to its evidence."""
+    """What breaks or weakens a promise now."""
     concerns = answers.urgent(view)
     if not concerns:
         panel.empty("Nothing that breaks or weakens a promise is open.")
+    listed(concerns, view)
+
+
+def listed(concerns: Sequence[Concern], view: View) -> None:
+    """Findings as lines, each with a link to its evidence."""
     for concern in concerns[:ATTENTION_ROWS]:
         finding = concern.finding
         with st.container(

@@ -34,7 +34,7 @@ def one_partition(view: View) -> None:
 
 def elections(view: View) -> None:
     rows, left_out = answers.elections(view)
-    overview.attention(answers.unclean(view), view)
+    overview.listed(answers.unclean(view), view)
     if not rows:
         panel.empty("No partition changed its leader epoch in this window.", "Widen it to look further back.")
         return
