@@ -60,9 +60,9 @@ def election_row(row: Row, view: View, *, is_found: bool) -> dict[str, object]:
         "Seen by (UTC)": wording.since(row["started_at_ms"], view.to_ms),
         "Leader": leaders(row),
         "Leader epoch": f"{row['before']['leader_epoch']} → {row['leader_epoch']}",
+        "Because": reason,
         "In sync before": brokers(row["before"]["in_sync_replicas"], ""),
         "In sync after": brokers(row["in_sync_replicas"], ""),
-        "Because": reason,
     }
 
 

@@ -112,6 +112,7 @@ def replica_rows(offsets: Row, ends: LogEnds, state: Row) -> list[dict[str, obje
 
 def _replica_row(replica: int, offsets: Row, ends: LogEnds, state: Row) -> dict[str, object]:
     end, lacks = ends.get(replica), behind(offsets, ends, replica)
+    reasons = dict.fromkeys(one.reason for one in (log_end(end), lacks) if isinstance(one, Unknown))
     return {
         "Broker": str(replica),
         "Role": role(replica, state),
@@ -119,7 +120,7 @@ def _replica_row(replica: int, offsets: Row, ends: LogEnds, state: Row) -> dict[
         "Behind the leader, offsets": "–" if isinstance(lacks, Unknown) else wording.count(lacks),
         "Leader epoch": _digits(None if end is None else end["leader_epoch"]),
         "Read (UTC)": wording.utc(None if end is None else end["observed_at_ms"]).removesuffix(" UTC"),
-        "Unknown because": cut(lacks.reason, 160) if isinstance(lacks, Unknown) else "–",
+        "Unknown because": cut("; ".join(reasons) or "–", 160),
     }
 
 

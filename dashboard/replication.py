@@ -80,7 +80,7 @@ def totals(row: Row) -> str:
         f"{row['under_replicated']:,} under-replicated in all",
     ]
     if row["min_isr_unknown"]:
-        parts.append(f"? min ISR unknown for {row['min_isr_unknown']:,}: at or below it is not known")
+        parts.append(f"? min ISR could not be read for {row['min_isr_unknown']:,}")
     return f"**{wording.plural(row['partitions'], 'partition')}:** {' · '.join(parts)}"
 
 
@@ -95,8 +95,7 @@ def risk_row(one: AtRisk, view: View, gap_ms: int, unharmed: Verdict) -> dict[st
         "In sync": in_sync_words(row),
         "Needed": wording.known(effective_minimum(row)),
         "Below min ISR": below_words(one.history, view, gap_ms),
-        "Leader": brokers(None if state.leader is None else (state.leader,), "none"),
-        "Leader epoch": state.leader_epoch,
+        "Leader": f"{'none' if state.leader is None else state.leader} (epoch {state.leader_epoch})",
         "ELR": brokers(state.eligible_leader_replicas, ELR_UNKNOWN),
         "Last known ELR": brokers(state.last_known_eligible_leader_replicas, ELR_UNKNOWN),
         "Unclean election": "–" if one.unclean is None else _when(one.unclean, view),

@@ -14,6 +14,7 @@ from guarantees.promises import Verdict
 
 LINE, LINE_ON_DARK = "#0072B2", "#56B4E9"
 TONES = ("#0072B2", "#56B4E9")
+INKS = ("#FFFFFF", "#10202C", "#FFFFFF")
 REBALANCING = "#D55E00"
 LANE_PX, AXIS_PX = 22, 46
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
@@ -66,10 +67,12 @@ def bar_traces(
             text=[in_figure(span.text, 60) for span in group],
             textposition="inside",
             insidetextanchor="start",
+            insidetextfont={"color": ink},
+            textangle=0,
             name=name,
             hovertemplate="%{y}<br>%{text}<extra></extra>",
         )
-        for tone, colour, name in zip((0, 1, None), (*TONES, REBALANCING), names, strict=True)
+        for tone, colour, ink, name in zip((0, 1, None), (*TONES, REBALANCING), INKS, names, strict=True)
         if (group := [span for span in spans if span.tone == tone])
     ]
 

@@ -16,19 +16,18 @@ from guarantees.promises import Verdict
 COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=95),
     "Partition": st.column_config.TextColumn(width=140),
-    "State": st.column_config.TextColumn(width=140),
+    "State": st.column_config.TextColumn(width=170),
     "Since (UTC)": st.column_config.TextColumn(width=85, help="At the latest: the first sample that showed it"),
-    "In sync": st.column_config.TextColumn(width=165),
+    "In sync": st.column_config.TextColumn(width=155),
     "Needed": st.column_config.TextColumn(
-        "Min ISR", width=65, help="The one in force: min.insync.replicas, or the number of replicas if that is smaller"
+        "Min ISR", width=75, help="The one in force: min.insync.replicas, or the number of replicas if that is smaller"
     ),
     "Below min ISR": st.column_config.TextColumn(
-        "Below min ISR in the window",
-        width=140,
-        help="At least between the samples that showed it; at most from the last good sample to the next one",
+        "Below min ISR",
+        width=130,
+        help="In the window. At least between the samples that showed it; at most from the last good one to the next",
     ),
-    "Leader": st.column_config.TextColumn(width=60),
-    "Leader epoch": tables.number("Leader epoch"),
+    "Leader": st.column_config.TextColumn(width=95),
     "ELR": st.column_config.TextColumn(
         help="Eligible leader replicas (KIP-966): elected without loss. Asked for only where a replica is not in sync"
     ),

@@ -14,7 +14,7 @@ from tests.dashboard import fixture_store as cluster  # which calls this module:
 
 SHIPMENTS, SHIPMENTS_ID, PARTITIONS = "shipments", "sH1-MeNtS_qWe8rTy7uIoQ", 6
 RETURNS, RETURNS_ID = "returns", "rE7uRnS5dFg6hJk8lZx9cV"
-NO_ANSWER = "broker 3 did not answer within 5 s"
+NO_ANSWER = "the broker did not answer within 5 s"
 NO_LEADER = "LEADER_NOT_AVAILABLE (5)"
 Phases = list[tuple[int | None, dict[str, object]]]
 BEHIND, NOT_REPLICATED, HELD = 2_400, 17, 6
@@ -60,6 +60,7 @@ def _log_ends(partition: int, tick: int, at: int, story_ms: int) -> Iterator[dic
         end = cluster.BASE_OFFSET + 10 * tick + NOT_REPLICATED
         is_behind = partition == 4 and replica == 1
         is_silent = partition == 4 and replica == 3 and at > sampled_at(story_ms, 2)
+        is_silent |= replica in state.get("offline_replicas", ())
         yield {
             "cluster_id": cluster.CLUSTER_ID, "tick": tick, "topic": SHIPMENTS, "topic_id": SHIPMENTS_ID,
             "partition": partition, "replica": replica,

@@ -14,7 +14,7 @@ from store.log import SegmentLog
 from store.segments import producer_name
 from tests.dashboard import fixture_store, test_pages
 from tests.dashboard.fixture_store import BASE_OFFSET, CLUSTER_ID, HOSTILE, MINUTE_MS
-from tests.dashboard.story_replication import BEHIND, NO_ANSWER, SHIPMENTS_ID, unclean
+from tests.dashboard.story_replication import BEHIND, NO_ANSWER, NO_LEADER, SHIPMENTS_ID, unclean
 from tests.dashboard.test_pages import UNESCAPED, cells, words
 
 visit = test_pages.visit
@@ -47,8 +47,12 @@ def test_every_partition_in_danger_is_a_row_and_the_worst_comes_first(visit, tol
         "35 to 45 seconds",
     ]  # fmt: skip
     rows = table.set_index("Partition")
-    assert list(rows.loc["shipments-3", ["Leader", "ELR", "Last known ELR"]]) == ["none", "1, 3", "1"]
-    assert list(rows.loc["shipments-2", ["Leader", "In sync", "Needed"]]) == ["1", "1, 2 of 3 (without 3)", "2"]
+    assert list(rows.loc["shipments-3", ["Leader", "ELR", "Last known ELR"]]) == ["none (epoch 4)", "1, 3", "1"]
+    assert list(rows.loc["shipments-2", ["Leader", "In sync", "Needed"]]) == [
+        "1 (epoch 7)",
+        "1, 2 of 3 (without 3)",
+        "2",
+    ]
     assert rows.loc["shipments-2", "Unclean election"] == "15:54:19"
     assert rows.loc["shipments-1", "Verdict"] == "✓ OK"
     assert rows.loc["shipments-3", "Since (UTC)"] == "15:56:59"
@@ -60,7 +64,7 @@ def test_the_counts_are_those_of_the_overview(visit, told):
 
     assert (
         "**25 partitions:** 1 offline · 1 below min ISR, offline ones included · 3 at min ISR · "
-        "5 under-replicated in all · ? min ISR unknown for 1" in said
+        "5 under-replicated in all · ? min ISR could not be read for 1" in said
     )
     tiles = {metric.label: metric.value for metric in overview.metric}
     assert tiles["Under-replicated"] == "5"
@@ -96,7 +100,11 @@ def test_the_selected_partition_is_drawn_with_its_replicas_and_read_in_full_digi
 def test_a_partition_nobody_leads_has_no_numbers_but_the_reason(visit, told):
     app = visit(told, "replication", partition=f"{SHIPMENTS_ID}-3", **window())
 
-    assert set(app.dataframe[1].value["Behind the leader, offsets"]) == {"–"}
+    replicas = app.dataframe[1].value.set_index("Broker")
+    assert set(replicas["Behind the leader, offsets"]) == {"–"}
+    assert replicas.loc["2", "Log end offset"] == str(BASE_OFFSET + 10 * 239 + 17)
+    assert replicas.loc["2", "Unknown because"] == NO_LEADER
+    assert replicas.loc["1", "Unknown because"] == f"{NO_ANSWER}; {NO_LEADER}"
     assert set(app.dataframe[2].value["Unknown because"]) == {"LEADER_NOT_AVAILABLE (5)"}
 
 
