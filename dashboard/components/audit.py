@@ -111,7 +111,13 @@ def examples(view: View) -> None:
         found = audit_answers.lost_ids(view, chosen)
         rows = [audit_examples.lost_row(row) for row in found]
         none = chosen.unseen or "No id was declared lost up to the end of this window."
-        _by_id(f"Ids missing in the sink of **{in_markdown(chosen.pipeline.name)}**", rows, _count(found), "lost", none)
+        _by_id(
+            f"Ids missing in the sink of **{in_markdown(chosen.pipeline.name)}**",
+            rows,
+            _count(found),
+            "missing ids",
+            none,
+        )
     if audit is None and chosen is None:
         panel.empty("Nothing to show: no topic and no pipeline.")
 
@@ -185,7 +191,12 @@ def _by_id(title: str, rows: Sequence[Mapping[str, object]], found: int, name: s
     shown = [{column: cut(str(value)) for column, value in row.items()} for row in rows]
     st.dataframe(shown, hide_index=True, column_config=ID_COLUMN, alt=f"Examples by message id: {name}")
     st.download_button(
-        "Download as CSV", _download(rows), f"{name}.csv", "text/csv", on_click="ignore", key=f"download-{name}"
+        f"Download {name} (CSV)",
+        _download(rows),
+        f"{name.replace(' ', '-')}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"download-{name}",
     )
 
 

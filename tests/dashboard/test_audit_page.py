@@ -251,7 +251,10 @@ def test_of_many_topics_the_worst_are_shown_and_the_rest_is_counted(visit, tmp_p
 def test_examples_can_be_downloaded(visit, believable):
     app = visit(believable, "audit", **LINK)
 
-    assert [button.label for button in app.get("download_button")] == ["Download as CSV", "Download as CSV"]
+    assert [button.label for button in app.get("download_button")] == [
+        "Download copies (CSV)",
+        "Download missing ids (CSV)",
+    ]
 
 
 def _window(from_minutes: float, to_minutes: float) -> dict[str, str]:
