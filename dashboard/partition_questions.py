@@ -21,23 +21,24 @@ OWNERS = Question(("group_members",), """
     ORDER BY started_at, member_id""")  # fmt: skip
 
 # Of each group and topic: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
-# least so long: since the first sample whose high watermark lies above the newest commit. Nothing is said of a log
-# whose end has fallen.
+# least so long: since a sample whose high watermark lies above the newest commit. The last six rounds and every sixth
+# before them are enough for that, and the rest would be most of the work. Nothing is said of a log whose end has fallen.
 UNREAD_FOR = Question(OFFSETS, f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
         FROM ({COMMITS_WITH_OFFSETS}
               AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id))
         WHERE lag IS NOT NULL),
-    logs AS (
-        SELECT topic_id, partition FROM partition_offsets WHERE cluster_id = $cluster_id
-        GROUP BY ALL HAVING arg_max(high_watermark, tick) = max(high_watermark)),
     ends AS (
-        SELECT topic_id, partition, high_watermark, min(epoch_ms(observed_at)) AS seen_ms
-        FROM partition_offsets SEMI JOIN logs USING (topic_id, partition)
-        WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL GROUP BY ALL)
-    SELECT group_id, topic, max(CASE WHEN lag = 0 THEN 0 ELSE now_ms - seen_ms END)::BIGINT AS unread_for_ms
-    FROM newest ASOF LEFT JOIN ends
-        ON newest.topic_id = ends.topic_id AND newest.partition = ends.partition
-        AND newest.committed_offset < ends.high_watermark
+        SELECT topic_id, partition, tick, high_watermark, epoch_ms(observed_at) AS seen_ms FROM partition_offsets
+        WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL
+          AND (tick % 6 = 0 OR tick > (SELECT max(tick) - 6 FROM partition_offsets WHERE cluster_id = $cluster_id))),
+    logs AS (
+        SELECT topic_id, partition FROM ends GROUP BY ALL HAVING arg_max(high_watermark, tick) = max(high_watermark)),
+    behind AS (
+        SELECT group_id, newest.topic, topic_id, partition, any_value(now_ms) - min(seen_ms) AS unread_for_ms
+        FROM newest JOIN (FROM ends SEMI JOIN logs USING (topic_id, partition)) seen USING (topic_id, partition)
+        WHERE lag > 0 AND seen.high_watermark > committed_offset GROUP BY ALL)
+    SELECT group_id, topic, max(CASE WHEN lag = 0 THEN 0 ELSE unread_for_ms END)::BIGINT AS unread_for_ms
+    FROM newest LEFT JOIN behind USING (group_id, topic, topic_id, partition)
     GROUP BY group_id, topic ORDER BY group_id, topic""")  # fmt: skip

@@ -13,6 +13,7 @@ from guarantees.promises import Pipeline, Verdict
 from guarantees.verdicts import concerns
 
 Row = Mapping[str, Any]
+COUNTED = (Kind.LOST_WRITE, Kind.DUPLICATE_WRITE)
 
 
 def counts(standings: Iterable[Standing]) -> dict[Verdict, int]:
@@ -29,7 +30,7 @@ def row(
     unread_for: Mapping[tuple[str, str], int | None],
     view: View,
 ) -> dict[str, object]:
-    """One pipeline as the overview shows it."""
+    """One pipeline as the overview shows it; of the findings those of COUNTED kinds matter."""
     pipeline, last = known.pipeline, known.last_finding_at_ms
     age_ms = unread_for.get((pipeline.group_id, pipeline.source))
     return {

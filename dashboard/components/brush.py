@@ -43,10 +43,10 @@ def draw() -> None:
         _button("chevron_left", "window-earlier", "Half a window earlier: key [", _earlier)
         with st.container(width="stretch", gap=None):
             st.fragment(_drawn, run_every=toolbar.look().refresh_s, key="fragment-brush")()
+            shortcuts(key="shortcuts", height=1)
         _button("chevron_right", "window-later", "Half a window later: key ]", _later)
         _button("zoom_out", "window-wider", "Twice the window: key -", _wider)
         _button("refresh", "refresh-now", "Refresh now: key R")
-    shortcuts(key="shortcuts", height=1)
 
 
 def _button(icon: str, key: str, help_text: str, on_click: Callable[[], None] | None = None) -> None:

@@ -65,7 +65,8 @@ def detail(view: View) -> None:
 
 
 def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
-    findings = [history.finding for history in cached.findings(view).values()]
+    every = (history.finding for history in cached.findings(view).values())
+    findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
     unread = cached.recently(view, partition_questions.UNREAD_FOR)
     ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}

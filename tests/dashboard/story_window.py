@@ -38,15 +38,16 @@ def state(word, started, last_seen, ended=None, unknown=None):
     }  # fmt: skip
 
 
-def left(group_id, topic):
+def left(group_id, topic, cluster_id):
     """An open finding: no member of the group reads the topic any more."""
     return Finding(
         kind=Kind.STALE_SUBSCRIPTION,
-        place=Place("c", topic, "id", None, group_id),
+        place=Place(cluster_id, topic, "id", None, group_id),
         anchor=topic,
         severity=2,
         title=f"{group_id} reads {topic} no more",
         statements=(Statement(Grade.PROBABLE, "No member reads it.", "what is seen is all"),),
+        bounds=None,
         evidence={},
         happened_at_ms=AT_MS,
         last_seen_at_ms=AT_MS,

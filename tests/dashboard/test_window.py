@@ -1,0 +1,211 @@
+"""The window: dragged, moved, widened; the strip under the toolbar; what the page says of its refresh."""
+
+import math
+
+import pytest
+import streamlit as st
+
+from dashboard import cached, overall, shapes, tiles, view
+from dashboard.components import brush
+from dashboard.view import View
+from guarantees.lifecycle import Change, FindingEvent
+from store.findings import append_events
+from store.log import SegmentLog
+from store.segments import producer_name
+from tests.dashboard import fixture_store
+from tests.dashboard.conftest import now_ms
+from tests.dashboard.story_window import AT_MS, left
+from tests.dashboard.test_pages import empty, visit, words  # noqa: F401
+
+MINUTE_MS = 60_000
+LIVE = View("production", AT_MS, AT_MS + 900_000, False, 10, "")
+
+
+@pytest.mark.parametrize(
+    ("ends", "window"),
+    [
+        ([AT_MS + 0.4, AT_MS + 5_000.6], (AT_MS, AT_MS + 5_001)),
+        ([AT_MS, AT_MS + 999], None),
+        ([AT_MS + 5_000, AT_MS], None),
+        ([AT_MS, AT_MS + view.LONGEST_MS], (AT_MS, AT_MS + view.LONGEST_MS)),
+        ([AT_MS, AT_MS + view.LONGEST_MS + 1], None),
+        ([-5_000, 5_000], None),
+        ([view.LATEST_MS - 5_000, view.LATEST_MS], None),
+        ([math.nan, AT_MS], None),
+        ([AT_MS, math.inf], None),
+        (["now", AT_MS], None),
+        ([AT_MS], None),
+        ({"from": AT_MS, "to": AT_MS + 5_000}, None),
+        (None, None),
+    ],
+)
+def test_a_drag_chooses_a_window_or_nothing(ends, window):
+    assert view.dragged_window(ends) == window
+
+
+def test_every_window_a_drag_can_choose_can_be_named_by_a_link():
+    for start in (0, view.LATEST_MS - 10_000):
+        chosen = view.dragged_window([start, start + 5_000])
+        assert view.parse_window(*(view.format_time(end) for end in chosen)) == chosen
+
+
+def test_a_window_moves_by_half_its_length_and_never_beyond_now():
+    now = AT_MS + 900_000
+    assert view.shifted(AT_MS, now, -1, now) == (AT_MS - 450_000, AT_MS + 450_000)
+    assert view.shifted(AT_MS - 450_000, AT_MS + 450_000, 1, now) == (AT_MS, now)
+    assert view.shifted(AT_MS - 60_000, now - 60_000, 1, now) == (AT_MS, now)
+    assert view.shifted(AT_MS, now, 1, now) == (AT_MS, now)
+    assert view.shifted(AT_MS + 5_000, now + 5_000, 1, now) == (AT_MS + 5_000, now + 5_000), "a link may lie ahead"
+
+
+def test_a_wider_window_keeps_its_middle_unless_that_would_lie_ahead():
+    now = AT_MS + 900_000
+    assert view.widened(AT_MS, AT_MS + 100_000, now) == (AT_MS - 50_000, AT_MS + 150_000)
+    assert view.widened(AT_MS, now, now) == (AT_MS - 900_000, now)
+
+
+def test_no_window_is_wider_than_the_longest_range():
+    start, end = view.widened(AT_MS - view.LONGEST_MS, AT_MS, AT_MS)
+
+    assert end - start == view.LONGEST_MS
+
+
+def test_the_strip_keeps_gaps_and_says_how_high_it_is():
+    drawn = overall.strip((1_200, None, 3), 30_000, [], LIVE)
+
+    assert drawn["lag"] == [1_200, None, 3]
+    assert drawn["first_ms"] == LIVE.from_ms - LIVE.from_ms % 30_000
+    assert drawn["caption"] == "total lag up to 1,200 offsets"
+
+
+def test_a_strip_without_a_known_value_says_so():
+    assert overall.strip((None, None), 30_000, [], LIVE)["caption"] == "total lag is unknown"
+
+
+def test_ticks_are_the_findings_that_began_in_the_window_and_the_worst_is_drawn_last():
+    end_ms = LIVE.to_ms
+    found = [fixture_store.lost(end_ms), fixture_store.frozen(end_ms), fixture_store.lost(LIVE.from_ms)]
+
+    assert overall.ticks(found, LIVE) == [(end_ms - 70_000, 2), (end_ms - 9 * MINUTE_MS, 4)]
+
+
+def test_of_many_findings_the_worst_are_ticks(monkeypatch):
+    monkeypatch.setattr(overall, "TICKS", 1)
+    found = [fixture_store.lost(LIVE.to_ms), fixture_store.frozen(LIVE.to_ms)]
+
+    assert [severity for _, severity in overall.ticks(found, LIVE)] == [4]
+
+
+def test_the_total_is_withheld_where_a_group_is_unknown_and_leaves_out_groups_that_are_unknown_now():
+    rows = [
+        {"group_id": "a", "lag": 3, "unknown": 0},
+        {"group_id": "b", "lag": 4, "unknown": 0},
+        {"group_id": "refused", "lag": None, "unknown": 6},
+        {"group_id": "half", "lag": 9, "unknown": 1},
+    ]
+    trends = {"a": (1, 2, 3), "b": (4, None, 4), "refused": (None, None, None), "half": (9, 9, None)}
+
+    assert tiles.total(rows, trends) == (5, None, 7)
+
+
+def test_the_points_of_a_trend_are_as_far_apart_as_the_strip_draws_them(visit, believable, monkeypatch):  # noqa: F811
+    monkeypatch.setenv("TIDEMARK_SETTINGS", str(believable))
+    end_ms = now_ms() // 5_000 * 5_000
+    for length_ms in (15 * MINUTE_MS, 60 * MINUTE_MS):
+        look = View("production", end_ms - length_ms, end_ms, False, 10, "")
+        step_ms = cached.trend_step_ms(look, 60)
+        size = len(cached.lag_trend(look, 60)["order-service"])
+        assert size == -(-(look.to_ms - (look.from_ms - look.from_ms % step_ms)) // step_ms)
+        assert step_ms == shapes.bucket_ms(length_ms, MINUTE_MS if look.needs_rollups else 10_000, 60)
+
+
+def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_path):  # noqa: F811
+    settings = fixture_store.write_settings(tmp_path)
+    fixture_store.build(tmp_path / "data", now_ms(), quiet_minutes=5)
+
+    def total():
+        app = visit(settings, "overview")
+        return next(metric for metric in app.metric if metric.label == "Lag, offsets")
+
+    before = total()
+    log = SegmentLog(tmp_path / "data", producer_name("host-2", "collect"))
+    gone = left("order-service", "orders", fixture_store.CLUSTER_ID)
+    append_events(log, [FindingEvent(Change.OPENED, now_ms() - 5_000, gone)])
+    log.close()
+    st.cache_resource.clear()
+    after = total()
+
+    assert int(before.value) > 800
+    assert int(after.value) < 100
+    highest = max(float(value) for value in after.proto.chart_data)
+    assert highest < 100, "the sparkline still holds the topic that was left"
+
+
+@pytest.mark.parametrize(
+    ("look", "is_paused", "said"),
+    [
+        (LIVE, False, "Live: every 10 s, asked at 16:15:00 UTC."),
+        (View("c", 0, 1, False, None, ""), True, "Paused at 16:15:00 UTC: P goes on."),
+        (View("c", 0, 1, False, None, ""), False, "Refresh is off, asked at 16:15:00 UTC: R asks again."),
+        (View("c", 0, 1, True, None, ""), True, "Frozen: shows the window above and does not refresh."),
+    ],
+)
+def test_the_page_says_whether_it_moves_by_itself(look, is_paused, said):
+    assert overall.refresh_state(look, is_paused, LIVE.to_ms) == said
+
+
+def button(app, key):
+    return next(one for one in app.button if one.key == key)
+
+
+def test_the_buttons_move_and_widen_a_live_window_by_freezing_it(visit, believable):  # noqa: F811
+    app = visit(believable, "violations")
+    assert "Live: every 10 s" in words(app)
+
+    button(app, "window-earlier").click().run()
+    once = window(app)
+    assert once[1] - once[0] == 15 * MINUTE_MS
+    assert "Frozen window" in words(app)
+    assert "Frozen: shows the window above" in words(app)
+
+    button(app, "window-earlier").click().run()
+    assert window(app) == (once[0] - 450_000, once[1] - 450_000)
+    button(app, "window-later").click().run()
+    assert window(app) == once
+    button(app, "window-wider").click().run()
+    assert window(app)[1] - window(app)[0] == 30 * MINUTE_MS
+
+
+def test_later_on_a_live_window_leaves_it_live(visit, believable):  # noqa: F811
+    app = visit(believable, "violations")
+
+    button(app, "window-later").click().run()
+
+    assert "from" not in app.query_params
+
+
+def test_every_page_has_the_strip_and_an_empty_store_says_that_lag_is_unknown(visit, believable, empty):  # noqa: F811
+    for page in ("overview", "lag", "rebalances", "violations", "health"):
+        assert visit(believable, page).get("bidi_component"), page
+    app = visit(empty, "violations")
+    assert app.get("bidi_component")
+    assert "The strip could not be drawn" not in words(app)
+
+
+def test_a_strip_that_fails_says_why_and_leaves_the_page_alive(visit, believable, monkeypatch):  # noqa: F811
+    def broken(*_):
+        raise OSError("no **such** file")
+
+    monkeypatch.setattr(brush.overall, "strip", broken)
+    app = visit(believable, "violations")
+
+    assert "The strip could not be drawn: no \\*\\*such\\*\\* file" in words(app)
+    assert "Findings, worst first" in words(app)
+
+
+def window(app):
+    def text(name):
+        value = app.query_params[name]
+        return value[0] if isinstance(value, list) else value
+
+    return view.parse_window(text("from"), text("to"))
