@@ -58,12 +58,14 @@ def group_lag(view: View) -> Rows:
 
 def found(view: View) -> list[Concern]:
     """Every finding with the promises it touches, worst first."""
-    return concerns.concerns(cached.findings(view).values(), pipelines(view))
+    return concerns.concerns(cached.findings(view).values(), pipelines(view), cached.handled())
 
 
 def urgent(view: View) -> list[Concern]:
-    """Open findings that break or weaken a promise, worst first."""
-    return [one for one in concerns.in_view(found(view), view) if one.verdict and one.finding.closed_reason is None]
+    """Open findings that break or weaken a promise, worst first; those somebody looks after come last."""
+    shown = concerns.in_view(found(view), view)
+    urgent = [one for one in shown if one.verdict and one.finding.closed_reason is None]
+    return sorted(urgent, key=lambda one: one.is_acknowledged)
 
 
 def standings(view: View) -> list[Standing]:

@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import configured, promise_questions, queries, shapes
+from dashboard import action_log, actions, configured, promise_questions, queries, shapes
+from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS, View
@@ -17,6 +18,7 @@ from guarantees import lifecycle
 from guarantees.lifecycle import FindingHistory
 from settings import Settings
 from store.findings import load_events
+from store.reading import segments
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
@@ -119,6 +121,12 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
 
 
+def handled() -> Mapping[str, Handling]:
+    """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
+    files = segments(Path(_data_dir()), action_log.TABLE, None)
+    return _handled(_data_dir(), tuple(file.name for file in files))
+
+
 def store_size() -> tuple[int, int]:
     """Files and bytes of the data directory, counted at most once a minute."""
     return _store_size(_data_dir())
@@ -184,6 +192,12 @@ def _lag_trend(
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=20, show_spinner=False)
 def _findings(data_dir: str, to_ms: int) -> Mapping[str, FindingHistory]:
     return lifecycle.fold(event for event in load_events(Path(data_dir)) if event.at_ms <= to_ms)
+
+
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)
+def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
+    """`files` is what the answer rests on: another action is another file."""
+    return actions.handled(action_log.load(Path(data_dir)))
 
 
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)

@@ -1,9 +1,10 @@
 """Findings with the pipelines they concern, what they mean for the promises, and in which order to read them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard import wording
+from dashboard.actions import NOBODY, UNTOUCHED, Handling
 from dashboard.view import View
 from guarantees.findings import Finding, Kind
 from guarantees.lifecycle import FindingHistory
@@ -13,10 +14,11 @@ from guarantees.verdicts import concerns as is_concerned
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A finding with the promises it touches. `verdict` None: it breaks none, it is information."""
+    """A finding with the promises it touches and what people did. `verdict` None: it breaks none, it is information."""
 
     history: FindingHistory
     broken: tuple[tuple[Pipeline, Verdict], ...]
+    handling: Handling = UNTOUCHED
 
     @property
     def finding(self) -> Finding:
@@ -28,6 +30,10 @@ class Concern:
         return min(touched, key=wording.WORST_FIRST.index, default=None)
 
     @property
+    def is_acknowledged(self) -> bool:
+        return self.handling.acknowledged is not None
+
+    @property
     def where(self) -> str:
         """Topic, partition and group, as far as they apply."""
         place = self.finding.place
@@ -36,9 +42,18 @@ class Concern:
         return " · ".join(part for part in parts if part)
 
 
-def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline]) -> list[Concern]:
+def concerns(
+    histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline], handled: Mapping[str, Handling] = NOBODY
+) -> list[Concern]:
     """Worst first: open before closed, then by verdict, severity and the newest evidence."""
-    found = [Concern(history, tuple(_touched(history.finding, pipelines))) for history in histories]
+    found = [
+        Concern(
+            history,
+            tuple(_touched(history.finding, pipelines)),
+            handled.get(history.finding.finding_id, UNTOUCHED),
+        )
+        for history in histories
+    ]
     return sorted(found, key=_worst_first)
 
 

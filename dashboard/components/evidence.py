@@ -4,18 +4,42 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import facts, wording
-from dashboard.components import story
+from dashboard import answers, facts, finding_groups, wording
+from dashboard.components import acting, finding_table, panel, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
+from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.links import Cause
 from guarantees.promises import Verdict
 
 
-def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
-    """Everything that is known about one finding, with what explains it and what it explains."""
+def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
+    """The finding a link or a click asks for, after those of the same event. `rerun`: fragments that show either."""
+    if chosen is None:
+        panel.empty("Select a finding in the table to see its evidence.")
+        return
+    found = answers.found(view)
+    concern = next((known for known in found if known.finding.finding_id == chosen), None)
+    if concern is None:
+        panel.empty(
+            "This finding is not known at the end of this window.", "It may be newer: move the window, or go live."
+        )
+        return
+    event = next(event for event in finding_groups.events(found) if event.holds(chosen))
+    if len(event.concerns) > 1:
+        finding_table.of_event(event, view, rerun)
+    draw(concern, *answers.story(view, concern.finding), rerun=rerun)
+
+
+def draw(
+    concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding], *, rerun: Sequence[str] = ()
+) -> None:
+    """Everything that is known about one finding, with what explains it and what it explains.
+
+    `rerun`: the fragments that show what people did about it.
+    """
     finding = concern.finding
     st.markdown(f"#### {in_markdown(finding.title, 160)}", anchors=False)
     st.markdown(
@@ -31,6 +55,7 @@ def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Findi
         _table("Where", facts.places(finding))
         _table("When (UTC)", _times(concern))
     _examples(finding)
+    acting.draw(finding.finding_id, concern.handling, rerun)
     with st.expander("Raw evidence (JSON)"):
         st.code(facts.raw(finding), language="json", wrap_lines=True)
     st.caption(f"Finding `{finding.finding_id}` · severity {finding.severity}: {wording.SEVERITIES[finding.severity]}")

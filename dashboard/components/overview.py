@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import answers, proposals, shapes, standing, wording
-from dashboard.components import evidence, tables
+from dashboard.components import acting, evidence, tables
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown
@@ -75,9 +75,9 @@ def attention(concerns: Sequence[Concern], view: View) -> None:
             horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding.finding_id}"
         ):
             since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
+            badges = f"{evidence.verdict(concern)} {acting.mark(concern.handling)}{grade(finding.grade)}"
             st.markdown(
-                f"{evidence.verdict(concern)} {grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
-                f":gray[{in_markdown(concern.where, 60)} · {since}]",
+                f"{badges} **{in_markdown(finding.title, 120)}** :gray[{in_markdown(concern.where, 60)} · {since}]",
                 width="stretch",
             )
             st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding.finding_id}, icon="")
