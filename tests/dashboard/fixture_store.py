@@ -17,6 +17,7 @@ from store.log import SegmentLog
 from store.maintenance import roll_up
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
+from tests.dashboard import story_handling
 
 CLUSTER_ID = "tK9mXbT4Qw2hYb1Zr0abcA"
 STEP_MS = 5_000
@@ -83,6 +84,7 @@ def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: in
     log.close()
     roll_up(data_dir, story_ms)
     _metrics(data_dir, story_ms)
+    story_handling.build(data_dir, rewind(story_ms), HOSTILE)
 
 
 def events(end_ms: int) -> list[FindingEvent]:
