@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import answers, facts, finding_groups, wording
-from dashboard.components import acting, finding_table, panel, story
+from dashboard.components import acting, finding_table, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
@@ -30,16 +30,13 @@ def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
     event = next(event for event in finding_groups.events(found) if event.holds(chosen))
     if len(event.concerns) > 1:
         finding_table.of_event(event, view, rerun)
-    draw(concern, *answers.story(view, concern.finding), rerun=rerun)
+    draw(concern, *answers.story(view, concern.finding))
+    acting.draw(concern.finding.finding_id, concern.handling, rerun)
+    raw_answers.draw(concern.finding, view)
 
 
-def draw(
-    concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding], *, rerun: Sequence[str] = ()
-) -> None:
-    """Everything that is known about one finding, with what explains it and what it explains.
-
-    `rerun`: the fragments that show what people did about it.
-    """
+def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
+    """Everything that is known about one finding, with what explains it and what it explains."""
     finding = concern.finding
     st.markdown(f"#### {in_markdown(finding.title, 160)}", anchors=False)
     st.markdown(
@@ -55,7 +52,6 @@ def draw(
         _table("Where", facts.places(finding))
         _table("When (UTC)", _times(concern))
     _examples(finding)
-    acting.draw(finding.finding_id, concern.handling, rerun)
     with st.expander("Raw evidence (JSON)"):
         st.code(facts.raw(finding), language="json", wrap_lines=True)
     st.caption(f"Finding `{finding.finding_id}` · severity {finding.severity}: {wording.SEVERITIES[finding.severity]}")
