@@ -28,6 +28,7 @@ navigation = st.navigation(
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),
+            st.Page(f"{pages}/settings.py", title="Settings", icon=":material/tune:"),
             *(st.Page(path) for path in settings.page.extra_pages),
         ],
     }

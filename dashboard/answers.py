@@ -65,15 +65,21 @@ def cluster_lag(view: View) -> tuple[int | None, ...]:
     return tiles.total(group_lag(replace(view, search="")), cached.lag_trend(view, SPARK_POINTS))
 
 
-@cached.shared
 def found(view: View) -> list[Concern]:
-    """Every finding with the promises it touches, worst first."""
+    """Every finding with the promises it touches and what people did about it until now, worst first."""
+    return concerns.with_handling(_judged(view), cached.handled())
+
+
+@cached.shared
+def _judged(view: View) -> list[Concern]:
     return concerns.concerns(cached.findings(view).values(), pipelines(view))
 
 
 def urgent(view: View) -> list[Concern]:
-    """Open findings that break or weaken a promise, worst first."""
-    return [one for one in concerns.in_view(found(view), view) if one.verdict and one.finding.closed_reason is None]
+    """Open findings that break or weaken a promise, worst first; those somebody looks after come last."""
+    shown = concerns.in_view(found(view), view)
+    urgent = [one for one in shown if one.verdict and one.finding.closed_reason is None]
+    return sorted(urgent, key=lambda one: one.is_acknowledged)
 
 
 @cached.shared

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard import concerns, configured, lag_questions, promise_questions, queries, shapes
+from dashboard import action_log, actions, concerns, configured, lag_questions, promise_questions, queries, shapes
+from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
 from dashboard.lag_steps import LagSteps
 from dashboard.queries import Question, Rows
@@ -22,6 +23,7 @@ from guarantees import lifecycle
 from guarantees.lifecycle import FindingEvent, FindingHistory
 from settings import Settings
 from store.findings import events_version, load_events
+from store.reading import segments
 
 Answer = TypeVar("Answer")
 
@@ -178,6 +180,12 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
 
 
+def handled() -> Mapping[str, Handling]:
+    """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
+    files = segments(Path(_data_dir()), action_log.TABLE, None)
+    return _handled(_data_dir(), tuple(file.name for file in files))
+
+
 def store_size() -> tuple[int, int]:
     """Files and bytes of the data directory, counted at most once a minute."""
     return _store_size(_data_dir())
@@ -270,6 +278,12 @@ def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHi
 )
 def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _make: Callable[[View], Any]) -> Any:
     return _make(view)
+
+
+@st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)
+def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
+    """`files` is what the answer rests on: another action is another file."""
+    return actions.handled(action_log.load(Path(data_dir)))
 
 
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)

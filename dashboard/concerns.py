@@ -1,9 +1,10 @@
 """Findings with the pipelines they concern, what they mean for the promises, and in which order to read them."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dashboard import wording
+from dashboard.actions import UNTOUCHED, Handling
 from dashboard.view import View
 from guarantees.findings import Finding, Kind
 from guarantees.lifecycle import FindingHistory
@@ -13,10 +14,11 @@ from guarantees.verdicts import concerns as is_concerned
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """A finding with the promises it touches. `verdict` None: it breaks none, it is information."""
+    """A finding with the promises it touches and what people did. `verdict` None: it breaks none, it is information."""
 
     history: FindingHistory
     broken: tuple[tuple[Pipeline, Verdict], ...]
+    handling: Handling = UNTOUCHED
 
     @property
     def finding(self) -> Finding:
@@ -26,6 +28,10 @@ class Concern:
     def verdict(self) -> Verdict | None:
         touched = [verdict for _, verdict in self.broken if verdict is not Verdict.OK]
         return min(touched, key=wording.WORST_FIRST.index, default=None)
+
+    @property
+    def is_acknowledged(self) -> bool:
+        return self.handling.acknowledged is not None
 
     @property
     def where(self) -> str:
@@ -61,6 +67,14 @@ def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline])
         for history in histories
     ]
     return sorted(found, key=_worst_first)
+
+
+def with_handling(found: Iterable[Concern], handled: Mapping[str, Handling]) -> list[Concern]:
+    """The same findings with what people did about them, by finding id."""
+    return [
+        replace(one, handling=handled[one.finding.finding_id]) if one.finding.finding_id in handled else one
+        for one in found
+    ]
 
 
 def left_topics(findings: Iterable[Finding]) -> set[tuple[str, str]]:

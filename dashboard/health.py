@@ -21,10 +21,25 @@ HIDES: Mapping[str, str] = {
     Signal.END_OFFSETS: "lag, truncation, frozen stable offsets",
     Signal.PARTITION_STATES: "replication, leader changes",
     Signal.REPLICA_OFFSETS: "which replica fell behind",
+    Signal.EPOCH_ENDS: "where a log was cut, commits of an old leader epoch",
     Signal.GROUPS: "members, owners, rebalances",
     Signal.TRANSACTIONS: "open and overdue transactions",
     Signal.PRODUCERS: "who holds the stable offset, hanging transactions",
     Signal.CONFIGS: "partitions below min ISR",
+}
+
+# What the broker checks before it answers (Kafka's KafkaApis; DescribeProducers by KIP-664).
+RIGHTS: Mapping[str, str] = {
+    Signal.LOG_START: "DESCRIBE on the topic",
+    Signal.COMMITTED_OFFSETS: "DESCRIBE on the group and on its topics",
+    Signal.END_OFFSETS: "DESCRIBE on the topic",
+    Signal.PARTITION_STATES: "DESCRIBE on the topic",
+    Signal.REPLICA_OFFSETS: "DESCRIBE on the topic",
+    Signal.EPOCH_ENDS: "DESCRIBE on the topic",
+    Signal.GROUPS: "DESCRIBE on the group and on its topics",
+    Signal.TRANSACTIONS: "DESCRIBE on the transactional id",
+    Signal.PRODUCERS: "READ on the topic",
+    Signal.CONFIGS: "DESCRIBE_CONFIGS on the topic",
 }
 
 

@@ -4,14 +4,35 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import facts, wording
-from dashboard.components import story
+from dashboard import answers, facts, finding_groups, wording
+from dashboard.components import acting, finding_table, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
+from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.links import Cause
 from guarantees.promises import Verdict
+
+
+def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
+    """The finding a link or a click asks for, after those of the same event. `rerun`: fragments that show either."""
+    if chosen is None:
+        panel.empty("Select a finding in the table to see its evidence.")
+        return
+    found = answers.found(view)
+    concern = next((known for known in found if known.finding.finding_id == chosen), None)
+    if concern is None:
+        panel.empty(
+            "This finding is not known at the end of this window.", "It may be newer: move the window, or go live."
+        )
+        return
+    event = next(event for event in finding_groups.events(found) if event.holds(chosen))
+    if len(event.concerns) > 1:
+        finding_table.of_event(event, view, rerun)
+    draw(concern, *answers.story(view, concern.finding))
+    acting.draw(concern.finding.finding_id, concern.handling, rerun)
+    raw_answers.draw(concern.finding, view)
 
 
 def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:

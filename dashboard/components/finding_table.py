@@ -1,45 +1,71 @@
-"""Findings as a table with single-row selection."""
+"""Findings as tables with single-row selection: one row an event, and the findings of the chosen one."""
 
 from collections.abc import Sequence
 
 import pandas as pd
 import streamlit as st
 
-from dashboard import wording
+from dashboard import finding_rows, wording
 from dashboard.components import selection, tables
-from dashboard.components.panel import Panel
 from dashboard.concerns import Concern
-from dashboard.names import cut
+from dashboard.finding_groups import Event
 from dashboard.view import View
 
+ROWS = 200
+PARAMETER = "finding"
+COLUMNS = {
+    "Verdict": st.column_config.TextColumn(width=98),
+    "What": st.column_config.TextColumn(width=125),
+    "Finding": st.column_config.TextColumn(width=240),
+    "Findings": tables.number("Findings"),
+    "State": st.column_config.TextColumn(width=62),
+    "Acknowledged": st.column_config.TextColumn(width=95),
+    "How much": st.column_config.TextColumn(width=130),
+}
 
-def draw(found: Sequence[Concern], view: View, *, shown_by: Panel) -> None:
-    rows = pd.DataFrame([_row(concern, view) for concern in found])
+
+def draw(found: Sequence[Event], view: View, rerun: Sequence[str]) -> None:
+    """The worst events; the selected row is the one that holds the chosen finding."""
+    chosen = st.query_params.get(PARAMETER)
+    total = sum(len(event.concerns) for event in found)
+    st.markdown(f"{wording.plural(total, 'finding')} in {wording.plural(len(found), 'event')}")
+    _table(
+        [chosen if chosen and event.holds(chosen) else event.worst.finding.finding_id for event in found[:ROWS]],
+        [finding_rows.event_row(event, view) for event in found[:ROWS]],
+        rerun,
+        "Findings by event, worst first",
+    )
+    _left_out(len(found), "events")
+
+
+def of_event(event: Event, view: View, rerun: Sequence[str]) -> None:
+    """The findings of one event, one row each."""
+    st.markdown(f"**Findings of this event** :gray[{wording.count(len(event.concerns))}]")
+    shown: Sequence[Concern] = event.concerns[:ROWS]
+    _table(
+        [concern.finding.finding_id for concern in shown],
+        [finding_rows.finding_row(concern, view) for concern in shown],
+        rerun,
+        "Findings of the event, worst first",
+    )
+    _left_out(len(event.concerns), "findings")
+
+
+def _table(ids: Sequence[str], rows: Sequence[dict[str, object]], rerun: Sequence[str], alt: str) -> None:
     selection.table(
-        "finding",
-        [concern.finding.finding_id for concern in found],
-        tables.coloured(rows, "Verdict"),
-        rerun=shown_by.fragment_key,
-        height=min(320, 38 + 35 * len(found)),
-        column_config={
-            "Verdict": st.column_config.TextColumn(width=100),
-            "What": st.column_config.TextColumn(width=130),
-            "Finding": st.column_config.TextColumn(width=310),
-            "How much": st.column_config.TextColumn(width=140),
-        },
-        alt="Findings, worst first",
+        PARAMETER,
+        ids,
+        tables.coloured(pd.DataFrame(rows), "Verdict"),
+        rerun=rerun,
+        height=min(320, 38 + 35 * len(rows)),
+        column_config=COLUMNS,
+        alt=alt,
     )
 
 
-def _row(concern: Concern, view: View) -> dict[str, object]:
-    finding = concern.finding
-    return {
-        "Verdict": wording.LOOKS[concern.verdict].text if concern.verdict else wording.INFORMATION,
-        "What": wording.KINDS[finding.kind],
-        "Finding": cut(finding.title, 120),
-        "Since (UTC)": wording.since(finding.happened_at_ms, view.to_ms),
-        "How much": wording.bounds(finding.bounds),
-        "Grade": str(finding.grade),
-        "State": "open" if finding.closed_reason is None else "closed",
-        "Pipeline": ", ".join(cut(pipeline.name) for pipeline, _ in concern.broken) or "–",
-    }
+def _left_out(total: int, noun: str) -> None:
+    if total > ROWS:
+        st.caption(
+            f"The {wording.count(ROWS)} worst of {wording.count(total)} {noun} are listed; "
+            "search or filter to find the others."
+        )

@@ -5,13 +5,12 @@ from math import nan
 
 import streamlit as st
 
-from dashboard import answers, proposals, standing, wording
+from dashboard import answers, finding_groups, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
-from dashboard.components import evidence, panel
+from dashboard.components import acting, evidence, panel
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern, in_view
 from dashboard.names import in_markdown
-from dashboard.shapes import finding_marks
 from dashboard.standing import Standing
 from dashboard.view import View
 from guarantees.promises import Pipeline
@@ -63,9 +62,9 @@ def listed(concerns: Sequence[Concern], view: View) -> None:
             horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding.finding_id}"
         ):
             since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
+            badges = f"{evidence.verdict(concern)} {acting.mark(concern.handling)}{grade(finding.grade)}"
             st.markdown(
-                f"{evidence.verdict(concern)} {grade(finding.grade)} **{in_markdown(finding.title, 120)}** "
-                f":gray[{in_markdown(concern.where, 60)} · {since}]",
+                f"{badges} **{in_markdown(finding.title, 120)}** :gray[{in_markdown(concern.where, 60)} · {since}]",
                 width="stretch",
             )
             st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding.finding_id}, icon="")
@@ -75,7 +74,8 @@ def listed(concerns: Sequence[Concern], view: View) -> None:
 
 def strip(view: View) -> None:
     """What broke when, by kind: small, the whole of it is on the page of violations."""
-    marks = finding_marks(in_view(answers.found(view), view), view.from_ms)
+    events = finding_groups.events(in_view(answers.found(view), view))
+    marks = finding_groups.marks(events, view.from_ms)
     if not marks:
         panel.empty("No finding lasted into this window.")
         return

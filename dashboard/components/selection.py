@@ -7,11 +7,11 @@ from typing import Any
 import streamlit as st
 
 
-def table(parameter: str, ids: Sequence[str], rows: Any, *, rerun: str, **shown: Any) -> None:
+def table(parameter: str, ids: Sequence[str], rows: Any, *, rerun: str | Sequence[str], **shown: Any) -> None:
     """Draw `rows`, whose identities are `ids`; the selected one is the query parameter `parameter`.
 
     The grid is selected by row number, so it is made anew when the order changes or the URL was changed elsewhere.
-    `rerun` is the key of the fragment that shows the selected row.
+    `rerun` is the key of the fragment that shows the selected row, or the keys where several do.
     """
     chosen = st.query_params.get(parameter)
     seen = f"{parameter}-seen"
@@ -47,7 +47,7 @@ def _write(parameter: str, key: str) -> None:
         del st.query_params[parameter]
 
 
-def _select(parameter: str, ids: Sequence[str], key: str, rerun: str) -> None:
+def _select(parameter: str, ids: Sequence[str], key: str, rerun: str | Sequence[str]) -> None:
     chosen = [ids[number] for number in st.session_state[key].selection.rows if number < len(ids)]
     seen = f"{parameter}-seen"
     st.session_state[seen] = (chosen[0] if chosen else None, st.session_state.get(seen, (None, 0))[1])
@@ -55,7 +55,7 @@ def _select(parameter: str, ids: Sequence[str], key: str, rerun: str) -> None:
         st.query_params[parameter] = chosen[0]
     elif parameter in st.query_params:
         del st.query_params[parameter]
-    st.rerun(rerun)
+    st.rerun(rerun if isinstance(rerun, str) else list(rerun))
 
 
 def _digest(ids: Sequence[str]) -> str:

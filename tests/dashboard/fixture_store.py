@@ -17,7 +17,7 @@ from store.log import SegmentLog
 from store.maintenance import roll_up
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
-from tests.dashboard import story_replication
+from tests.dashboard import story_handling, story_replication
 
 CLUSTER_ID = "tK9mXbT4Qw2hYb1Zr0abcA"
 STEP_MS = 5_000
@@ -88,6 +88,7 @@ def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: in
     from tests.dashboard import story_audit  # which tells the story on, and so imports this module
 
     story_audit.extend(data_dir, times)
+    story_handling.build(data_dir, rewind(story_ms), HOSTILE)
 
 
 def events(end_ms: int) -> list[FindingEvent]:

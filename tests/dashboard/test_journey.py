@@ -23,6 +23,7 @@ PAGES = {
     "/replication": "Replication",
     "/audit": "Duplicates & loss",
     "/health": "Health",
+    "/settings": "Settings",
 }
 # Streamlit asks below the page's path first when a subpage is opened by its address, and then at the root.
 HARMLESS = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")

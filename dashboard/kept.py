@@ -1,0 +1,13 @@
+"""How far back the raw samples go."""
+
+from pathlib import Path
+
+from store.contracts import TABLES
+from store.folders import hour_folders
+from store.segments import hour_start_ms
+
+
+def oldest_hour_ms(data_dir: Path) -> int | None:
+    """The start of the oldest hour of which rounds are kept (ms since 1970, UTC); None where none are."""
+    hours = hour_folders(data_dir, TABLES["rounds"])
+    return hour_start_ms(hours[0].parent.name, hours[0].name) if hours else None
