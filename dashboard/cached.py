@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import configured, promise_questions, queries, shapes
+from dashboard import configured, promise_questions, queries, replication_questions, shapes
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS, View
@@ -29,6 +29,7 @@ GROUPS = (
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
+    replication_questions.OF_THE_WINDOW,
 )
 
 
