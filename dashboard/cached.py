@@ -12,7 +12,17 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard import action_log, actions, concerns, configured, lag_questions, promise_questions, queries, shapes
+from dashboard import (
+    action_log,
+    actions,
+    concerns,
+    configured,
+    lag_questions,
+    promise_questions,
+    queries,
+    replication_questions,
+    shapes,
+)
 from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
 from dashboard.lag_steps import LagSteps
@@ -40,6 +50,7 @@ GROUPS = (
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
+    replication_questions.OF_THE_WINDOW,
 )
 
 

@@ -18,12 +18,16 @@ from guarantees.findings import Kind
 class Chosen:
     """One partition: its states in the window and its samples of the last quarter of an hour, the oldest first."""
 
-    name: str
     topic: str
+    topic_id: str
     partition: int
     history: Rows
     offsets: Rows
     log_ends: Rows
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic_id}-{self.partition}"
 
     @property
     def only_leader(self) -> set[int]:
@@ -70,7 +74,7 @@ def unclean(view: View) -> list[Concern]:
 
 def elections(view: View) -> tuple[list[dict[str, object]], int]:
     """Rows of the elections in the window, and how many were left out."""
-    held, found = cached.in_window(view, replication_questions.ELECTIONS, search=view.search, name=None), _epochs(view)
+    held, found = cached.in_window(view, replication_questions.ELECTIONS, search=view.search), _epochs(view)
     rows = [election_row(row, view, is_found=_is_found(row, found)) for row in held]
     return rows, _left_out(held)
 
@@ -96,9 +100,13 @@ def chosen(view: View, name: str) -> Chosen | None:
     offsets = cached.recently(view, replication_questions.OFFSETS_OF, **about)
     if not history and not offsets:
         return None
-    topic = (history or offsets)[-1]["topic"]
     return Chosen(
-        name, topic, int(number), history, offsets, cached.recently(view, replication_questions.LOG_ENDS_OF, **about)
+        topic=(history or offsets)[-1]["topic"],
+        topic_id=topic_id,
+        partition=int(number),
+        history=history,
+        offsets=offsets,
+        log_ends=cached.recently(view, replication_questions.LOG_ENDS_OF, **about),
     )
 
 
@@ -108,7 +116,8 @@ def offsets_over_time(view: View, one: Chosen) -> ReplicaHistory:
 
 def lanes(view: View, one: Chosen) -> ReplicationLanes:
     """Whatever the search finds: the partition is chosen."""
-    held = cached.in_window(view, replication_questions.ELECTIONS, search="", name=one.name)
+    about = {"topic_id": one.topic_id, "partition": one.partition}
+    held = cached.in_window(view, replication_questions.ELECTIONS_OF, **about)
     epochs = {epoch for name, epoch in _epochs(replace(view, search="")) if name == one.name}
     return replication_lanes.lanes(one.history, held, epochs, view, gap_ms())
 

@@ -46,33 +46,37 @@ MOST_CHANGED = Question(("partition_state",), f"""
     SELECT {NAME} AS name FROM partition_state WHERE cluster_id = $cluster_id AND {IS_FOUND}
     GROUP BY topic, topic_id, partition ORDER BY count(*) DESC, topic, partition LIMIT 1""")  # fmt: skip
 
-# Newer leader epochs with a leader, of all partitions or of `$name`, each with the state seen before it; first those
-# whose leader was not in sync then.
-ELECTIONS = Question(("partition_state",), f"""
+# Newer leader epochs with a leader, each with the state seen before it; first those whose leader was not in sync then.
+ELECTED = f"""
     WITH states AS (
         SELECT {STATE}, last_value(leader IGNORE NULLS) OVER (
                    earlier ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS last_leader,
                lag(struct_pack(leader, leader_epoch, replicas, in_sync_replicas, eligible_leader_replicas,
                                last_known_eligible_leader_replicas, last_seen_at_ms := epoch_ms(last_seen_at)))
                    OVER earlier AS before
-        FROM partition_state
-        WHERE cluster_id = $cluster_id AND {IS_FOUND} AND ($name::VARCHAR IS NULL OR {NAME} = $name)
+        FROM partition_state WHERE cluster_id = $cluster_id AND {{which}}
         WINDOW earlier AS (PARTITION BY topic_id, partition ORDER BY started_at))
     SELECT *, count(*) OVER () AS found FROM states
     WHERE before IS NOT NULL AND leader IS NOT NULL AND leader_epoch > before.leader_epoch
       AND started_at_ms >= epoch_ms($from)
     ORDER BY list_contains(before.in_sync_replicas, leader), started_at_ms DESC, topic, partition
-    LIMIT {MOST_ROWS}""")  # fmt: skip
+    LIMIT {MOST_ROWS}"""
+OF_ONE = "topic_id = $topic_id AND partition = $partition"
+ELECTIONS = Question(("partition_state",), ELECTED.format(which=IS_FOUND))
+ELECTIONS_OF = Question(("partition_state",), ELECTED.format(which=OF_ONE))
 
 # Samples of one partition: its offsets as the leader answered, and the log end of each replica.
-OFFSETS_OF = Question(("partition_offsets",), """
+OFFSETS_OF = Question(("partition_offsets",), f"""
     SELECT tick, topic, log_start_offset, log_start_offset_unknown, last_stable_offset, last_stable_offset_unknown,
            high_watermark, high_watermark_unknown, leader_epoch, broker, epoch_ms(observed_at) AS observed_at_ms,
            epoch_ms(log_start_observed_at) AS log_start_observed_at_ms
-    FROM partition_offsets WHERE cluster_id = $cluster_id AND topic_id = $topic_id AND partition = $partition
+    FROM partition_offsets WHERE cluster_id = $cluster_id AND {OF_ONE}
     ORDER BY tick""")  # fmt: skip
-LOG_ENDS_OF = Question(("replica_offsets",), """
+LOG_ENDS_OF = Question(("replica_offsets",), f"""
     SELECT tick, replica, log_end_offset, log_end_offset_unknown, leader_epoch, leader_epoch_unknown,
            epoch_ms(observed_at) AS observed_at_ms
-    FROM replica_offsets WHERE cluster_id = $cluster_id AND topic_id = $topic_id AND partition = $partition
+    FROM replica_offsets WHERE cluster_id = $cluster_id AND {OF_ONE}
     ORDER BY tick, replica""")  # fmt: skip
+
+# What is asked of all states of the window at one time.
+OF_THE_WINDOW = (WERE_BELOW, MOST_CHANGED, ELECTIONS)

@@ -93,6 +93,7 @@ def test_without_a_readable_minimum_only_the_time_offline_is_known():
     unknown = {"min_insync_replicas": None}
 
     assert below(s(0, 900, 1, **unknown)) == low_isr.MIN_ISR_NOT_READ
+    assert below(s(0, 890, leader=None, **unknown)) == Bounds(890, None, 900, Unit.SECONDS)
     offline = s(100, 110, 1, after_s=95, ended_s=115, leader=None, **unknown)
     assert below(s(0, 95, 1, ended_s=100, **unknown), offline) == Bounds(10, None, None, Unit.SECONDS)
 

@@ -14,7 +14,7 @@ from store.segments import producer_name
 
 AT_MS = 1_764_000_000_000
 FROM_MS, TO_MS = AT_MS - 60_000, AT_MS + 60_000
-EVERYTHING = {"cluster_id": "c", "search": "", "also": [], "partitions": [], "name": None, "topic_id": "t-id",
+EVERYTHING = {"cluster_id": "c", "search": "", "also": [], "partitions": [], "topic_id": "t-id",
               "partition": 0}  # fmt: skip
 
 
@@ -183,7 +183,7 @@ def test_elections_of_leaders_that_were_not_in_sync_come_first_and_then_the_newe
     ])  # fmt: skip
 
     assert [row["partition"] for row in ask(asked.ELECTIONS)] == [3, 2, 1, 0]
-    assert [row["partition"] for row in ask(asked.ELECTIONS, name="t-id-1")] == [1]
+    assert [row["partition"] for row in ask(asked.ELECTIONS_OF, partition=1)] == [1]
     assert ask(asked.ELECTIONS, search="other") == []
 
 
@@ -216,7 +216,20 @@ def test_a_name_is_a_parameter_and_never_sql(log, ask):
     for hostile in ("' OR 1=1 --", "t-id-0') OR true --"):
         assert ask(asked.AT_RISK, search=hostile) == []
         assert ask(asked.HISTORY, partitions=[hostile]) == []
-        assert ask(asked.ELECTIONS, name=hostile) == []
+        assert ask(asked.ELECTIONS_OF, topic_id=hostile) == []
+
+
+def test_questions_of_one_window_asked_together_have_the_answers_they_have_alone(log, tmp_path):
+    log.append("partition_state", [
+        p(0, ended_s=-20, in_sync_replicas=[1]), p(0, started_s=-20, leader=2, leader_epoch=4), p(1), p(2, leader=None),
+    ])  # fmt: skip
+    about = {"cluster_id": "c", "search": ""}
+
+    together = queries.ask_together(tmp_path, FROM_MS, TO_MS, asked.OF_THE_WINDOW, about)
+
+    assert set(together) == set(asked.OF_THE_WINDOW)
+    for question, rows in together.items():
+        assert rows == queries.ask(tmp_path, FROM_MS, TO_MS, question, about) != []
 
 
 def test_an_empty_store_answers_nothing(ask):
