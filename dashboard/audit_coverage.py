@@ -7,7 +7,6 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.names import cut
-from dashboard.shapes import LANES
 
 Row = Mapping[str, Any]
 Part = tuple[str, int]
@@ -65,10 +64,6 @@ def lanes(topic: str, covered: Iterable[Row], stored: Iterable[Row]) -> list[Lan
     histories = {topic_id for topic_id, _ in rows}
     found = [_lane(topic, part, own, logs.get(part), len(histories) > 1) for part, own in rows.items()]
     return sorted(found, key=lambda lane: -lane.offsets(*MISSED))
-
-
-def drawn(found: Sequence[Lane]) -> list[Lane]:
-    return list(found[:LANES])
 
 
 def lane_row(lane: Lane) -> dict[str, object]:

@@ -50,3 +50,9 @@ def plain(rows: Sequence[Mapping[str, object]], verdict: str | None, alt: str) -
         column_config=counts,
         alt=alt,
     )
+
+
+def left_out(found: int, shown: int, noun: str, remedy: str = "The search finds them.") -> None:
+    """How many rows a long table leaves out, and how to find them."""
+    if found > shown:
+        st.caption(f"{wording.plural(found - shown, noun)} left out, those that matter least. {remedy}")

@@ -248,6 +248,11 @@ def test_of_many_topics_the_worst_are_shown_and_the_rest_is_counted(visit, tmp_p
     assert "The search finds them" in words(app)
 
 
+def test_of_a_long_window_the_last_day_is_shown_and_called_so(visit, believable):
+    assert "those of the last 24 h of this window" in words(visit(believable, "audit", range="7d"))
+    assert "those of the last 24 h of this window" not in words(visit(believable, "audit", range="24h"))
+
+
 def test_examples_can_be_downloaded(visit, believable):
     app = visit(believable, "audit", **LINK)
 
