@@ -22,8 +22,7 @@ OWNERS = Question(("group_members",), """
 
 # Of each group and topic: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
 # least so long: since a sample whose high watermark lies above the newest commit. The last six rounds and every sixth
-# before them are enough for that, and the rest would be most of the work. Nothing is said of a log whose end
-# has fallen.
+# before them are enough for that; the rest would be most of the work. Nothing is said of a log whose end has fallen.
 UNREAD_FOR = Question(OFFSETS, f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms

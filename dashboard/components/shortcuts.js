@@ -2,7 +2,7 @@
 // again, is left to it. A key does what a click on the control would do.
 
 const CONTROLS = {
-  p: ".st-key-pause label",
+  p: ".st-key-pause input",
   "[": ".st-key-window-earlier button",
   "]": ".st-key-window-later button",
   "-": ".st-key-window-wider button",
