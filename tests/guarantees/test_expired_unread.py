@@ -101,6 +101,6 @@ def test_its_words_grow_with_the_hole():
     found = finding(BEFORE, *(seen(s, high=900, start=400 + 10 * s, committed=300) for s in (5, 10)), kind=EXPIRED)
 
     assert found.title == "200 offsets of orders-0 were deleted before payments had committed them"
-    assert "from 300 to 499, are gone" in found.statements[0].text
-    assert found.statements[1].text.startswith("Up to 200 of them")
+    assert "200 offsets from 300 to 499 can be read no more" in found.statements[0].text
+    assert found.statements[1].text.startswith("Up to 200 records may never")
     assert len(found.statements) == 3
