@@ -1,6 +1,6 @@
 import pytest
 
-from guarantees.findings import Grade, Kind
+from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.places import TopicPartition
 from tests.guarantees.builders import OWNER, finding, findings, member, seen, steps
 from tests.guarantees.test_watch import written
@@ -19,7 +19,7 @@ def test_a_commit_of_a_topic_nobody_reads_any_more_is_no_lag():
     found = finding(*left(125), kind=STALE)
 
     assert (found.severity, found.grade, found.anchor) == (1, Grade.PROVEN, "commit 500")
-    assert (found.bounds.lower, found.bounds.upper) == (0, 525)
+    assert (found.bounds, found.evidence["members"]) == (Bounds(0, None, 525, Unit.OFFSETS), 1)
     assert not findings(*left(125), kind=Kind.GROUP_STALLED)
 
 

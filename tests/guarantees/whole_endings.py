@@ -193,6 +193,13 @@ ENDINGS: Mapping[str, tuple[Kind, Sequence[Round]]] = {
         Kind.POSSIBLE_REDELIVERY,
         (*left.crash(10), seen(20, high=180, committed=180, members=[left.NEW])),
     ),
+    "possible_redelivery_after_ten_minutes": (
+        Kind.POSSIBLE_REDELIVERY,
+        (
+            *(seen(s, high=150, committed=100, members=[left.OLD]) for s in steps(0, 600)),
+            seen(605, high=150, committed=100, members=[left.NEW]),
+        ),
+    ),
     "rewind_recovered": (
         Kind.REWIND,
         [seen(s, high=9000, committed=c) for s, c in ((0, 500), (5, 10), (10, 501))],
@@ -203,6 +210,7 @@ ENDINGS: Mapping[str, tuple[Kind, Sequence[Round]]] = {
     ),
     "group_stopped_and_started": (Kind.GROUP_STOPPED, (*STOOD, seen(70, high=300, committed=101, members=()))),
     "group_stopped_with_nothing_left": (Kind.GROUP_STOPPED, (*STOOD, seen(70, high=300, start=300, committed=100))),
+    "falling_behind_of_now": (Kind.FALLING_BEHIND, BEHIND[:26]),
     "falling_behind_no_more": (Kind.FALLING_BEHIND, (*BEHIND, seen(135, committed=1370, high=1370))),
 }
 
