@@ -31,6 +31,17 @@ def test_a_commit_at_the_end_after_a_change_of_leader_skipped_what_lay_between()
     assert found.evidence["trigger"] == "leader_change"
 
 
+def slow_before(quiet_s):
+    """Its last commit ended a silence of so many seconds."""
+    return [end(s, 3, epoch=0) for s in steps(-quiet_s, -5)]
+
+
+def test_a_commit_that_stood_for_ten_seconds_and_longer_than_the_group_is_wont_has_stood():
+    assert findings(*stood(10), end(15), kind=SKIPPED)
+    assert findings(*slow_before(10), *stood(), end(20), kind=SKIPPED)
+    assert not findings(*slow_before(15), *stood(), end(20), kind=SKIPPED)
+
+
 SILENT = {
     "the leader did not change": (*stood(epoch=(0, 0)), end(20, epoch=0)),
     "the leader changed before it stood": (end(-10, 3, epoch=0), end(-5, 4), *stood(epoch=(1, 1)), end(20)),

@@ -6,6 +6,7 @@ from guarantees.findings import Bounds, FindingState, Grade, Kind, Unit
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
 from guarantees.rules import transactions
+from guarantees.thresholds import Thresholds
 from guarantees.watch import observe, resume
 from tests.guarantees.builders import (
     NOBODY,
@@ -270,3 +271,10 @@ def test_it_goes_on_after_a_restart_that_forgot_since_when_it_is_held():
 
     assert (found.finding_id, found.happened_at_ms) == (opened.finding_id, at(0.02))
     assert (found.evidence["held_since_ms"], found.evidence["waiting_groups"]) == (at(0.02), [])
+
+
+def test_one_sample_shows_no_frozen_offset_whatever_the_threshold():
+    at_once = Thresholds(frozen_after_s=0)
+
+    assert not findings(*held(0), kind=FROZEN, thresholds=at_once)
+    assert findings(*held(5), kind=FROZEN, thresholds=at_once)

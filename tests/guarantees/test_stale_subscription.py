@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Bounds, Grade, Kind, Unit
@@ -31,6 +33,8 @@ SILENT = {
     "the group rebalances": left(125, group_state="PreparingRebalance"),
     "members without any assignment say nothing": left(125, members=[member("m1")]),
     "the log does not grow": left(125, grows=0),
+    "the group rebalances now": [*left(120), left(125, group_state="PreparingRebalance")[-1]],
+    "the group was never described": [replace(one, groups={}) for one in left(125)],
 }
 
 
