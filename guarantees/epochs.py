@@ -113,12 +113,17 @@ def _place(end: EpochEnd) -> tuple[int, int]:
 
 
 def epoch_checks(observed: Round, epochs: Epochs) -> dict[TopicPartition, EpochCheck]:
-    """What this round's answers, each the second of its kind, say of the epochs that were seen."""
+    """What this round's answers, each the second of its kind and of the leader whose offsets are the newest known, say
+    of the epochs that were seen: a leader that was replaced tells of a log that is no more.
+    """
     found: dict[TopicPartition, EpochCheck] = {}
     for partition, given in observed.epoch_ends.items():
+        first = epochs.begun.get(partition)
         for asked in {end.asked_epoch for end in given if isinstance(end.end_offset, int)}:
             end = confirmed_end(epochs.ends[partition][asked])
-            check = None if end is None else _check(epochs.former.get(partition, ()), end)
+            if first is None or end is None or end.current_leader_epoch != first.leader_epoch:
+                continue
+            check = _check(epochs.former.get(partition, ()), end)
             if check is not None and (check.cut is not None or partition not in found):
                 found[partition] = check
     return found

@@ -8,7 +8,7 @@ from guarantees.memory import LowIsr, Memory
 from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View, number, topic_partition
+from guarantees.view import View, number, present, topic_partition
 
 
 def effective_minimum(state: PartitionState, minimum: int | None) -> int | None:
@@ -95,9 +95,9 @@ def seconds(evidence: Evidence, until_ms: int) -> Bounds:
 
 def while_low(finding: Finding, view: View, low: Mapping[TopicPartition, LowIsr], over: str) -> Finding:
     """Closes when a sample shows that it is over; time in gaps counts for the upper bound only."""
-    partition = topic_partition(finding.place)
-    state = None if partition is None else view.round.states.get(partition)
-    if partition is None or state is None or is_stale(view.before, partition, state):
+    partition = present(topic_partition(finding.place))
+    state = view.round.states.get(partition)
+    if state is None or is_stale(view.before, partition, state):
         return finding
     if partition not in low:
         bounds = seconds(finding.evidence, state.observed_at_ms)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from typing import TypeVar
 
 from guarantees.elections import Election
 from guarantees.epochs import EpochCheck
@@ -13,6 +14,8 @@ from guarantees.rebalances import Rebalance
 from guarantees.thresholds import Thresholds
 from guarantees.triage import Reading, Triage, known_reading
 from guarantees.unknown import Unknown
+
+AnyValue = TypeVar("AnyValue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +112,13 @@ def known(value: int | Unknown | None) -> int:
     """A value that the trust in its answer has already established."""
     if not isinstance(value, int):
         raise TypeError(f"{value!r} is not known")
+    return value
+
+
+def present(value: AnyValue | None) -> AnyValue:
+    """What the triage, or the rule that placed a finding, has already made sure of; its absence is a bug."""
+    if value is None:
+        raise TypeError("what was made sure of is missing")
     return value
 
 

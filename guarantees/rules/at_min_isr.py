@@ -4,13 +4,22 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from guarantees.findings import Finding, Grade, Kind, Statement
-from guarantees.isr import effective_minimum, is_at, is_single_copy, low_evidence, remember_low, seconds, while_low
+from guarantees.isr import (
+    effective_minimum,
+    is_at,
+    is_single_copy,
+    is_stale,
+    low_evidence,
+    remember_low,
+    seconds,
+    while_low,
+)
 from guarantees.memory import LowIsr, Memory
 from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View, number, partition_place, topic_partition
+from guarantees.view import View, number, partition_place, present, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -26,9 +35,9 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """A single copy seen while it lasts makes it graver for good."""
-    partition = topic_partition(finding.place)
+    partition = present(topic_partition(finding.place))
     lasting = while_low(finding, view, view.now.at_min_isr, "no longer at the minimum of in-sync replicas")
-    if partition is None or lasting.closed_reason is not None or not _is_single(view, partition):
+    if not _is_single(view, partition):
         return lasting
     state = view.round.states[partition]
     text = _sentence(partition, state, number(lasting.evidence, "since_ms"), is_single=True)
@@ -47,7 +56,9 @@ def _is_long(view: View, partition: TopicPartition, low: LowIsr) -> bool:
 
 def _is_single(view: View, partition: TopicPartition) -> bool:
     state = view.round.states.get(partition)
-    return state is not None and is_single_copy(state, _minimum(view, partition))
+    if state is None or is_stale(view.before, partition, state):
+        return False
+    return is_single_copy(state, _minimum(view, partition))
 
 
 def _minimum(view: View, partition: TopicPartition) -> int | None:

@@ -10,8 +10,7 @@ from guarantees.observations import CommittedOffset, Round
 from guarantees.places import GroupPartition
 from guarantees.thresholds import Thresholds
 from guarantees.times import utc
-from guarantees.unknown import Unknown
-from guarantees.view import View, group_partition, group_place, known, number
+from guarantees.view import View, group_partition, group_place, known, number, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -34,12 +33,12 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """What will expire expires, or is saved by members; what is gone stays so until the group commits again."""
-    key = group_partition(finding.place)
-    if key is not None and key.group_id in view.now.gone_groups:
+    key = present(group_partition(finding.place))
+    if key.group_id in view.now.gone_groups:
         is_told = finding.evidence["absent_since_ms"] is not None or not _has_topic(view, key, finding.place.topic_id)
         return finding if is_told else _gone_with_group(finding, view.round.ended_at_ms)
-    commit = None if key is None or key.group_id in view.distrusted else view.round.commits.get(key)
-    if commit is None or key is None or commit.is_pending or commit.topic_id != finding.place.topic_id:
+    commit = None if key.group_id in view.distrusted else view.round.commits.get(key)
+    if commit is None or commit.is_pending or commit.topic_id != finding.place.topic_id:
         return finding
     is_gone = finding.evidence["absent_since_ms"] is not None
     seen = replace(finding, last_seen_at_ms=commit.observed_at_ms)
@@ -112,24 +111,28 @@ def _finding(view: View, key: GroupPartition, last: CommittedOffset) -> Finding:
 def _evidence(view: View, key: GroupPartition, last: CommittedOffset) -> Evidence:
     sights = (view.now.groups.get(key.group_id), view.before.groups.get(key.group_id))
     # A group may look dead in the round that shows the loss.
-    sight = next((one for one in sights if one is not None and one.empty_since_ms is not None), sights[1])
+    empty = next((one for one in sights if one is not None and one.empty_since_ms is not None), None)
     retention_ms = round(view.thresholds.offsets_retention_s * 1000)
-    expires_ms = expires_at_ms(
-        Unknown("the group was never described") if sight is None else sight.state,
-        is_subscribed=Unknown("subscriptions are not in the answers"),
-        committed_at_ms=last.observed_at_ms,
-        empty_since_ms=None if sight is None else sight.empty_since_ms,
-        is_pending=last.is_pending,
-        retention_ms=retention_ms,
-    )
     return {
         "committed_offset": known(last.committed_offset),
         "last_observed_at_ms": last.observed_at_ms,
-        "group_empty_since_ms": None if sight is None else sight.empty_since_ms,
+        "group_empty_since_ms": None if empty is None else empty.empty_since_ms,
         "offsets_retention_ms": retention_ms,
-        "expires_at_ms": expires_ms if isinstance(expires_ms, int) else None,
+        "expires_at_ms": None if empty is None else _expires_at_ms(empty, last, retention_ms),
         "absent_since_ms": None,
     }
+
+
+def _expires_at_ms(empty: GroupSight, last: CommittedOffset, retention_ms: int) -> int | None:
+    found = expires_at_ms(
+        empty.state,
+        is_subscribed=False,
+        committed_at_ms=last.observed_at_ms,
+        empty_since_ms=empty.empty_since_ms,
+        is_pending=False,
+        retention_ms=retention_ms,
+    )
+    return found if isinstance(found, int) else None
 
 
 def _gone(finding: Finding, at_ms: int) -> Finding:

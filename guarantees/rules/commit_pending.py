@@ -8,7 +8,7 @@ from guarantees.memory import Memory, PendingCommit
 from guarantees.observations import CommittedOffset, Round, Signal
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
-from guarantees.view import View, group_partition, group_place, number
+from guarantees.view import View, group_partition, group_place, number, present
 
 # The coordinator of transactions looks for those past their timeout this often (4.2: every 10 s).
 ABORT_TASK_MS = 10_000
@@ -31,15 +31,16 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Closes at the first answer that is not pending; a failed answer proves nothing."""
-    key = group_partition(finding.place)
-    commit = None if key is None else view.round.commits.get(key)
-    if commit is None or key is None or commit.topic_id != finding.place.topic_id:
+    key = present(group_partition(finding.place))
+    commit = view.round.commits.get(key)
+    if commit is None or commit.topic_id != finding.place.topic_id:
         return finding
     seen = replace(finding, last_seen_at_ms=commit.observed_at_ms)
     if commit.is_pending:
         pending_s = (commit.observed_at_ms - number(finding.evidence, "pending_since_ms")) // 1000
         bounds = Bounds(pending_s, pending_s, None, Unit.SECONDS)
-        return replace(seen, title=_title(key, pending_s), bounds=bounds)
+        evidence = {**finding.evidence, "observed_at_ms": commit.observed_at_ms}
+        return replace(seen, title=_title(key, pending_s), bounds=bounds, evidence=evidence)
     if commit.committed_offset is None:
         return replace(seen, closed_reason="the pending commit was aborted: the group has no commit here")
     if isinstance(commit.committed_offset, int):

@@ -10,7 +10,7 @@ from guarantees.observations import CommittedOffset, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, known_reading
-from guarantees.view import View, group_place, known, number, topic_partition
+from guarantees.view import View, group_place, known, number, present, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -64,9 +64,8 @@ def remember(
 
 
 def _finding(view: View, reading: Reading, first_committed: int, since_ms: int) -> Finding:
-    if reading.offsets is None:
-        raise TypeError("a commit can only be ahead of a known high watermark")
-    high_watermark = known(reading.offsets.high_watermark)
+    offsets = present(reading.offsets)
+    high_watermark = known(offsets.high_watermark)
     ahead = reading.committed_offset - high_watermark
     evidence = {**_evidence(view, reading, high_watermark), "first_seen_ahead_at_ms": since_ms}
     return Finding(
@@ -75,11 +74,11 @@ def _finding(view: View, reading: Reading, first_committed: int, since_ms: int) 
         anchor=f"commit {first_committed}",
         severity=3,
         title=_title(reading, ahead),
-        statements=_statements(reading, reading.offsets, evidence),
+        statements=_statements(reading, offsets, evidence),
         bounds=Bounds(ahead, ahead, ahead, Unit.OFFSETS),
         evidence=evidence,
         happened_at_ms=since_ms,
-        last_seen_at_ms=reading.offsets.observed_at_ms,
+        last_seen_at_ms=offsets.observed_at_ms,
     )
 
 

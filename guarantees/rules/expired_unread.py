@@ -10,7 +10,7 @@ from guarantees.observations import PartitionOffsets
 from guarantees.times import utc
 from guarantees.topic_settings import RETENTION_BYTES, RETENTION_MS, TopicSettings, deletes_nothing_by_age_or_size
 from guarantees.triage import Reading
-from guarantees.view import View, group_place, known, number
+from guarantees.view import View, group_place, known, number, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -52,18 +52,16 @@ def continued(finding: Finding, view: View) -> Finding:
 
 
 def _overtook_unread(reading: Reading, before: PartitionOffsets) -> bool:
-    start, high = before.log_start_offset, before.high_watermark
-    if not isinstance(start, int) or not isinstance(high, int) or start > reading.committed_offset:
+    start, now = before.log_start_offset, known(present(reading.offsets).log_start_offset)
+    if not isinstance(start, int) or start > reading.committed_offset:
         return False
-    now = known(reading.offsets.log_start_offset) if reading.offsets is not None else start
-    was_caught_up = high - reading.committed_offset <= MARKER_SLACK
+    was_caught_up = known(before.high_watermark) - reading.committed_offset <= MARKER_SLACK
     return not (was_caught_up and now - reading.committed_offset <= MARKER_SLACK)
 
 
 def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
-    if reading.offsets is None:
-        raise TypeError("a commit can only be overtaken by a known log start")
-    committed, start = reading.committed_offset, known(reading.offsets.log_start_offset)
+    offsets = present(reading.offsets)
+    committed, start = reading.committed_offset, known(offsets.log_start_offset)
     hole, members = start - committed, view.members(reading.key.group_id)
     return Finding(
         kind=Kind.EXPIRED_UNREAD,
@@ -72,7 +70,7 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
         severity=2 if members == 0 else 4,
         title=_title(reading, hole),
         statements=(
-            *_statements(reading, start, reading.offsets.log_start_observed_at_ms),
+            *_statements(reading, start, offsets.log_start_observed_at_ms),
             _mover(view, reading.key.topic),
         ),
         bounds=Bounds(0, None, hole, Unit.OFFSETS),
@@ -83,7 +81,7 @@ def _finding(view: View, reading: Reading, before: PartitionOffsets) -> Finding:
             "log_start_offset_before": known(before.log_start_offset),
             "log_start_offset_at_overtaking": start,
             "log_start_offset": start,
-            "log_start_observed_at_ms": reading.offsets.log_start_observed_at_ms,
+            "log_start_observed_at_ms": offsets.log_start_observed_at_ms,
             "high_watermark_before": known(before.high_watermark),
             "members": members,
         },
@@ -97,8 +95,8 @@ def _where(reading: Reading) -> str:
 
 
 def _title(reading: Reading, hole: int) -> str:
-    gone = counted(hole, "offset")
-    return f"{gone} of {_where(reading)} were deleted before {reading.key.group_id} had committed them"
+    gone, were, them = counted(hole, "offset"), "was" if hole == 1 else "were", "it" if hole == 1 else "them"
+    return f"{gone} of {_where(reading)} {were} deleted before {reading.key.group_id} had committed {them}"
 
 
 def _statements(reading: Reading, start: int, start_read_at_ms: int) -> tuple[Statement, Statement]:
@@ -108,12 +106,12 @@ def _statements(reading: Reading, start: int, start_read_at_ms: int) -> tuple[St
             Grade.PROVEN,
             f"The log start of {_where(reading)} is {start:,} (read {utc(start_read_at_ms)}) and "
             f"{reading.key.group_id} stands at {committed:,} (read {utc(reading.commit.observed_at_ms)}): "
-            f"{counted(start - committed, 'offset')}, from {committed:,} to {start - 1:,}, are gone.",
+            f"{counted(start - committed, 'offset')} from {committed:,} to {start - 1:,} can be read no more.",
         ),
         Statement(
             Grade.POSSIBLE,
-            f"Up to {start - committed:,} of them were never read: a running consumer may have been past its commit, "
-            "and markers, aborted and compacted offsets hold no record.",
+            f"Up to {counted(start - committed, 'record')} may never have been read: a running consumer may have been "
+            "past its commit, and markers, aborted and compacted offsets hold no record.",
         ),
     )
 

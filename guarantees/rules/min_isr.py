@@ -11,7 +11,7 @@ from guarantees.observations import PartitionState, Round
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View, number, partition_place, topic_partition
+from guarantees.view import View, number, partition_place, present, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -29,11 +29,11 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """While it lasts it says what is missing now: a leader, or how many replicas."""
-    partition = topic_partition(finding.place)
+    partition = present(topic_partition(finding.place))
     lasting = while_low(finding, view, view.now.below_min_isr, "a leader and enough in-sync replicas again")
-    state = None if partition is None else view.round.states.get(partition)
-    if partition is None or state is None or lasting is finding or lasting.closed_reason is not None:
+    if lasting is finding or lasting.closed_reason is not None:
         return lasting
+    state = view.round.states[partition]
     minimum = min_insync_replicas(view.round.topic_settings.get(partition.topic))
     title, statement = _words(partition, state, minimum, number(lasting.evidence, "since_ms"))
     return replace(lasting, title=title, statements=(statement,))

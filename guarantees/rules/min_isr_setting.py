@@ -8,7 +8,7 @@ from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import min_insync_replicas
-from guarantees.view import View
+from guarantees.view import View, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -23,9 +23,9 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Closes when either number has changed."""
-    topic = finding.place.topic
-    state = None if topic is None else _first(view, topic)
-    if topic is None or state is None or topic not in view.round.topic_settings:
+    topic = present(finding.place.topic)
+    state = _first(view, topic)
+    if state is None or topic not in view.round.topic_settings:
         return finding
     seen = replace(finding, last_seen_at_ms=state.observed_at_ms)
     if (_minimum(view, topic), len(state.replicas)) != (

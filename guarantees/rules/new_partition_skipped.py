@@ -34,7 +34,9 @@ def continued(finding: Finding, view: View) -> Finding:
     if reading is None:
         return finding
     seen = replace(finding, last_seen_at_ms=reading.commit.observed_at_ms)
-    return replace(seen, closed_reason=f"the group went on from {reading.committed_offset:,}; what it skipped stays so")
+    return replace(
+        seen, closed_reason=f"the group went on from {reading.committed_offset:,}; what it skipped stays unread"
+    )
 
 
 def remember(

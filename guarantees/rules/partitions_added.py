@@ -8,7 +8,7 @@ from guarantees.findings import Evidence, Finding, Grade, Kind, Place, Statement
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
 from guarantees.times import utc
-from guarantees.view import View, number
+from guarantees.view import View, number, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -52,7 +52,7 @@ def _finding(view: View, place: Place, before: int, after: int) -> Finding:
     ends = {
         str(index): offsets.high_watermark
         for index in range(before)
-        if (offsets := view.offsets.get(TopicPartition(place.topic or "", index))) is not None
+        if (offsets := view.offsets.get(TopicPartition(present(place.topic), index))) is not None
     }
     return Finding(
         kind=Kind.PARTITIONS_ADDED,

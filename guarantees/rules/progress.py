@@ -80,7 +80,7 @@ def remember(
             silences[found.key] = lasting
         if silence is not None and lasting is None:
             customs[found.key] = _custom(customs.get(found.key, ()), silence, found, gap_s)
-        elif found.key in customs and lasting is None and _has_moved(before, found):
+        elif found.key in customs and _has_moved(before, found):
             del customs[found.key]  # it commits in every round again
     for key in before.silences.keys() - {found.key for found in triage.behind}:
         ended = None if key.group_id in distrusted else known_reading(key, observed, offsets)
@@ -102,9 +102,10 @@ def _has_moved(before: Memory, found: Reading) -> bool:
 
 def _begun(before: Memory, found: Reading, gap_s: float) -> Silence | None:
     """The commit stood since the last sample although work was left then: silence from that sample on."""
-    last, offsets = before.commits.get(found.key), before.offsets.get(found.key.topic_partition)
-    if last is None or offsets is None or _has_moved(before, found):
+    offsets = before.offsets.get(found.key.topic_partition)
+    if offsets is None or _has_moved(before, found):
         return None
+    last = before.commits[found.key]
     if not last.topic_id == offsets.topic_id == found.commit.topic_id:
         return None
     left = Reading(found.key, last, found.committed_offset, offsets).readable

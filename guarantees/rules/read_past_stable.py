@@ -7,7 +7,7 @@ from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.places import GroupPartition
 from guarantees.times import utc
 from guarantees.triage import Reading
-from guarantees.view import View, group_partition, group_place, known
+from guarantees.view import View, group_place, known, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -26,22 +26,22 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Lasts as long as the members that did it: new ones may come with another isolation level."""
-    reading, key = view.reading(finding.place), group_partition(finding.place)
-    if reading is None or key is None or reading.offsets is None:
+    reading = view.reading(finding.place)
+    if reading is None or reading.offsets is None:
         return finding
     seen = replace(finding, last_seen_at_ms=reading.commit.observed_at_ms)
     stable = reading.offsets.last_stable_offset
     is_within = isinstance(stable, int) and reading.committed_offset <= stable
-    if is_within and _owner(view, key) != finding.evidence["member_id"]:
+    if is_within and _owner(view, reading.key) != finding.evidence["member_id"]:
         return replace(seen, closed_reason="another member reads the partition now, within the stable offset")
     return seen
 
 
 def _is_of_one_epoch(view: View, reading: Reading) -> bool:
-    before = view.before.offsets.get(reading.key.topic_partition)
-    if before is None or reading.offsets is None or before.topic_id != reading.offsets.topic_id:
+    before, now = view.before.offsets.get(reading.key.topic_partition), present(reading.offsets)
+    if before is None or before.topic_id != now.topic_id:
         return False
-    return isinstance(before.leader_epoch, int) and before.leader_epoch == reading.offsets.leader_epoch
+    return before.leader_epoch == now.leader_epoch
 
 
 def _was_committed_by_members(view: View, reading: Reading) -> bool:
@@ -60,9 +60,8 @@ def _owner(view: View, key: GroupPartition) -> str | None:
 
 
 def _finding(view: View, reading: Reading) -> Finding:
-    if reading.offsets is None:
-        raise TypeError("a commit can only be past a known stable offset")
-    stable, committed = known(reading.offsets.last_stable_offset), reading.committed_offset
+    offsets = present(reading.offsets)
+    stable, committed = known(offsets.last_stable_offset), reading.committed_offset
     where = f"{reading.key.topic}-{reading.key.partition}"
     return Finding(
         kind=Kind.READ_PAST_STABLE_OFFSET,
@@ -74,7 +73,7 @@ def _finding(view: View, reading: Reading) -> Finding:
             Statement(
                 Grade.PROVEN,
                 f"Commit {committed:,} (read {utc(reading.commit.observed_at_ms)}) lies {committed - stable:,} offsets "
-                f"past the last stable offset {stable:,} of {where} (read {utc(reading.offsets.observed_at_ms)}).",
+                f"past the last stable offset {stable:,} of {where} (read {utc(offsets.observed_at_ms)}).",
             ),
             Statement(
                 Grade.PROBABLE,
@@ -88,8 +87,8 @@ def _finding(view: View, reading: Reading) -> Finding:
             "committed_offset": committed,
             "committed_offset_before": known(view.before.commits[reading.key].committed_offset),
             "last_stable_offset": stable,
-            "high_watermark": known(reading.offsets.high_watermark),
-            "leader_epoch": known(reading.offsets.leader_epoch),
+            "high_watermark": known(offsets.high_watermark),
+            "leader_epoch": known(offsets.leader_epoch),
             "member_id": _owner(view, reading.key),
         },
         happened_at_ms=reading.commit.observed_at_ms,

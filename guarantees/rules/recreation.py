@@ -89,7 +89,7 @@ def _commits(view: View, change: Recreation) -> Iterator[Finding]:
     for key, committed_offset in sorted(change.carried.items()):
         place = group_place(view.cluster_id, key, change.new_topic_id)
         reading = view.reading(place)
-        if reading is not None and reading.committed_offset == committed_offset and reading.offsets is not None:
+        if reading is not None and reading.committed_offset == committed_offset:
             finding = _commit(place, key, reading, change)
             if finding is not None:
                 yield finding

@@ -122,7 +122,7 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
             "commit_stood_before_ms": silent_ms,
         },
         happened_at_ms=seen.observed_at_ms,
-        last_seen_at_ms=now.commit.observed_at_ms,
+        last_seen_at_ms=seen.observed_at_ms,
     )
 
 

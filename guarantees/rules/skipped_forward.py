@@ -42,7 +42,9 @@ def continued(finding: Finding, view: View) -> Finding:
     seen = replace(finding, last_seen_at_ms=reading.commit.observed_at_ms)
     if reading.committed_offset < number(finding.evidence, "committed_offset"):
         return replace(seen, closed_reason=f"the commit went back to {reading.committed_offset:,}")
-    return replace(seen, closed_reason=f"the group went on from {reading.committed_offset:,}; what it skipped stays so")
+    return replace(
+        seen, closed_reason=f"the group went on from {reading.committed_offset:,}; what it skipped stays unread"
+    )
 
 
 def _first_left(view: View, moved: CommitMove) -> int:
@@ -80,8 +82,8 @@ def _after_absence(view: View, moved: CommitMove) -> Trigger | None:
 
 def _operator(view: View, moved: CommitMove) -> Trigger | None:
     """Members left first, and the group was empty on both sides: no mirror, no consumer that assigns for itself."""
-    before, now = view.before.groups.get(moved.key.group_id), view.now.groups.get(moved.key.group_id)
-    last = None if now is None else now.rebalance
+    before, now = view.before.groups.get(moved.key.group_id), view.now.groups[moved.key.group_id]
+    last = now.rebalance
     if member_count(before) != 0 or last is None or not last.left:
         return None
     if last.observed_at_ms > moved.before.observed_at_ms:

@@ -14,7 +14,7 @@ from guarantees.rules.transactions import Holder, TransactionClass
 from guarantees.times import utc
 from guarantees.triage import Reading
 from guarantees.unknown import Unknown
-from guarantees.view import View, known, number, partition_place, topic_partition
+from guarantees.view import View, known, number, partition_place, present, topic_partition
 
 # Who holds the offset is asked in the same rounds: without a name wait so many times longer for the answer.
 NAMELESS_PATIENCE = 3
@@ -34,8 +34,8 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Closes when the stable offset has passed the transaction's start: its marker was written."""
-    partition, offsets = topic_partition(finding.place), view.offsets_of(finding.place)
-    if partition is None or offsets is None or isinstance(offsets.last_stable_offset, Unknown):
+    partition, offsets = present(topic_partition(finding.place)), view.offsets_of(finding.place)
+    if offsets is None or isinstance(offsets.last_stable_offset, Unknown):
         return finding
     start = number(finding.evidence, "start_offset")
     seen = replace(finding, last_seen_at_ms=offsets.observed_at_ms)
@@ -49,7 +49,7 @@ def continued(finding: Finding, view: View) -> Finding:
     if _knows_less(renewed, finding):
         blocked = known(offsets.high_watermark) - start
         return replace(seen, bounds=Bounds(blocked, blocked, blocked, Unit.OFFSETS))
-    return replace(renewed, anchor=finding.anchor, happened_at_ms=finding.happened_at_ms)
+    return replace(renewed, anchor=finding.anchor)
 
 
 def remember(

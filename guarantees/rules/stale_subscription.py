@@ -48,9 +48,9 @@ def is_stale(sight: GroupSight | None, topic: str) -> bool:
 
     A stable group assigns every partition of the topics it subscribes to, so a topic without any is none of them.
     """
-    if sight is None or sight.settled is None or sight.state.state != "Stable" or not sight.state.members:
+    if sight is None or sight.state.state != "Stable":
         return False
-    assigned = [partition for member in sight.settled.members for partition in member.assignment]
+    assigned = [partition for member in sight.state.members for partition in member.assignment]
     return bool(assigned) and all(partition.topic != topic for partition in assigned)
 
 

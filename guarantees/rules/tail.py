@@ -7,9 +7,10 @@ from guarantees.amounts import counted
 from guarantees.epochs import CHECK_WITHIN_MS, EpochCheck, leaders_log_end
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import EpochSight
+from guarantees.observations import PartitionOffsets
 from guarantees.places import TopicPartition
 from guarantees.times import utc
-from guarantees.view import View, known, partition_place, topic_partition
+from guarantees.view import View, known, partition_place, present, topic_partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,16 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Takes in what the new leader says of the old epoch and closes; after a while without an answer too."""
-    partition = topic_partition(finding.place)
-    check = None if partition is None else view.epoch_checks.get(partition)
-    if partition is None or not _is_of(finding, check):
+    partition = present(topic_partition(finding.place))
+    check = view.epoch_checks.get(partition)
+    if check is None or check.end.current_leader_epoch != finding.evidence["leader_epoch"]:
         if view.round.ended_at_ms - finding.happened_at_ms < CHECK_WITHIN_MS:
             return finding
         return replace(finding, closed_reason="the election is over; where the old epoch ends was not answered twice")
     tail = _tail(view, partition)
-    told = finding if tail is None else replace(_finding(view, partition, tail), happened_at_ms=finding.happened_at_ms)
+    if tail is None:
+        return replace(finding, closed_reason=f"superseded: {_otherwise(check)}")
+    told = replace(_finding(view, partition, tail), happened_at_ms=finding.happened_at_ms)
     return replace(told, closed_reason="the election is over; the end of the old epoch is known")
 
 
@@ -59,8 +62,10 @@ def _to_look_at(view: View) -> list[TopicPartition]:
     return list(dict.fromkeys([*new, *view.epoch_checks]))
 
 
-def _is_of(finding: Finding, check: EpochCheck | None) -> bool:
-    return check is not None and check.end.current_leader_epoch == finding.evidence["leader_epoch"]
+def _otherwise(check: EpochCheck) -> str:
+    if check.cut is not None:
+        return "offsets that could be read are gone too, and the finding of that cut tells of both"
+    return f"the new leader's log holds the old epoch up to {check.end.end_offset:,}"
 
 
 def _tail(view: View, partition: TopicPartition) -> Tail | None:
@@ -69,7 +74,7 @@ def _tail(view: View, partition: TopicPartition) -> Tail | None:
         return None
     sight, check = former[-1], view.epoch_checks.get(partition)
     is_cut = known(first.high_watermark) < sight.last_high_watermark or (check is not None and check.cut is not None)
-    end = _end_of_new_log(view, partition) if check is None else _end_of_epoch(sight, check)
+    end = _end_of_new_log(view, partition, first) if check is None else _end_of_epoch(sight, check)
     if is_cut or end is None or end[0] >= known(sight.log_end_offset):
         return None
     return Tail(
@@ -82,11 +87,10 @@ def _tail(view: View, partition: TopicPartition) -> Tail | None:
     )
 
 
-def _end_of_new_log(view: View, partition: TopicPartition) -> tuple[int, int] | None:
+def _end_of_new_log(view: View, partition: TopicPartition, first: PartitionOffsets) -> tuple[int, int] | None:
     """As the new leader itself says in its epoch; a follower that is not yet leader proves nothing."""
-    offsets = view.offsets.get(partition)
-    end = None if offsets is None else leaders_log_end(offsets, view.round.replicas.get(partition, ()))
-    return None if offsets is None or end is None else (end, offsets.observed_at_ms)
+    end = leaders_log_end(first, view.round.replicas.get(partition, ()))
+    return None if end is None else (end, first.observed_at_ms)
 
 
 def _end_of_epoch(sight: EpochSight, check: EpochCheck) -> tuple[int, int]:

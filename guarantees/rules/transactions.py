@@ -49,7 +49,7 @@ class Holder:
     producer: OpenProducer | None
     transaction: Transaction | None
     is_listed: bool | None
-    is_denied_by_description: bool
+    is_denied_by_description: bool = False
 
 
 def holder(view: View, partition: TopicPartition, hold: Hold) -> Holder:
@@ -63,16 +63,16 @@ def holder(view: View, partition: TopicPartition, hold: Hold) -> Holder:
             (t for t in _listing(view, partition) if hold.producer_id in (None, t.producer_id)),
             key=lambda t: (t.started_at_ms or 0, t.transactional_id),
         )
-        return Holder(None, listing[0] if listing else None, True if listing else None, is_denied_by_description=False)
+        return Holder(None, listing[0] if listing else None, True if listing else None)
     own = [t for t in view.round.transactions if t.producer_id == producer.producer_id]
     listed = next((t for t in own if partition in t.partitions), None)
     if listed is not None:
-        return Holder(producer, listed, is_listed=True, is_denied_by_description=False)
+        return Holder(producer, listed, is_listed=True)
     if own:
         return Holder(producer, own[0], is_listed=False, is_denied_by_description=True)
     coverage = view.coverage(Signal.TRANSACTIONS)
     is_complete = coverage is not None and coverage.is_complete and not coverage.refused
-    return Holder(producer, None, False if is_complete else None, is_denied_by_description=False)
+    return Holder(producer, None, False if is_complete else None)
 
 
 def _listing(view: View, partition: TopicPartition) -> list[Transaction]:
@@ -94,8 +94,8 @@ def classify(found: Holder, since_ms: int, overdue_share: float, now_ms: int) ->
     transaction hang: no coordinator may list the partition over a minute of our own samples.
     """
     held_ms = now_ms - since_ms
-    if found.is_listed is False and held_ms >= UNLISTED_AFTER_MS:
-        silent_ms = held_ms if found.producer is None else now_ms - found.producer.last_timestamp_ms
+    if found.producer is not None and found.is_listed is False and held_ms >= UNLISTED_AFTER_MS:
+        silent_ms = now_ms - found.producer.last_timestamp_ms
         return TransactionClass.HANGING if max(silent_ms, held_ms) > MAX_TIMEOUT_MS else TransactionClass.UNLISTED
     timeout_ms = found.transaction.timeout_ms if found.transaction is not None else MAX_TIMEOUT_MS
     age_ms = coordinator_age_ms(found.transaction, now_ms)

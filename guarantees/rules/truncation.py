@@ -11,7 +11,7 @@ from guarantees.observations import EpochEnd, PartitionOffsets, PartitionState, 
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading
-from guarantees.view import View, known, number, partition_place, topic_partition
+from guarantees.view import View, known, number, partition_place, present, topic_partition
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +116,7 @@ def _cuts(view: View) -> Iterator[Loss]:
 
 
 def _cut(view: View, partition: TopicPartition, check: EpochCheck) -> Loss | None:
-    after = view.now.epochs.begun.get(partition)
-    if check.cut is None or after is None or after.leader_epoch != check.end.current_leader_epoch:
+    if check.cut is None:
         return None
     return Loss(
         partition=partition,
@@ -128,16 +127,16 @@ def _cut(view: View, partition: TopicPartition, check: EpochCheck) -> Loss | Non
         leader_epoch_before=check.newest.leader_epoch,
         leader_before=check.newest.leader,
         last_observed_at_ms=check.newest.last_observed_at_ms,
-        after=after,
+        after=view.now.epochs.begun[partition],
         end=check.end,
     )
 
 
 def _with_end(finding: Finding, view: View) -> Finding:
     """The same finding with more to say, once the end of the old epoch is known."""
-    partition = topic_partition(finding.place)
-    check = None if partition is None else view.epoch_checks.get(partition)
-    loss = None if partition is None or check is None else _cut(view, partition, check)
+    partition = present(topic_partition(finding.place))
+    check = view.epoch_checks.get(partition)
+    loss = None if check is None else _cut(view, partition, check)
     if loss is None or loss.after.leader_epoch != finding.evidence["leader_epoch"]:
         return finding
     return _finding(view, loss, view.readers({loss.partition})[loss.partition])

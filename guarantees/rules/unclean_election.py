@@ -10,7 +10,7 @@ from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
 from guarantees.times import utc
 from guarantees.topic_settings import is_unclean_election_enabled
-from guarantees.view import View, partition_place, topic_partition
+from guarantees.view import View, partition_place, present, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -27,9 +27,7 @@ def opened(view: View) -> Iterator[Finding]:
 
 def continued(finding: Finding, view: View) -> Finding:
     """Graver once a cut is shown; closes when every replica follows, and says what is known of a loss."""
-    partition = topic_partition(finding.place)
-    if partition is None:
-        return finding
+    partition = present(topic_partition(finding.place))
     told = _with_check(finding, view, partition, view.epoch_checks.get(partition))
     state = view.round.states.get(partition)
     if state is None or state.topic_id != finding.place.topic_id:

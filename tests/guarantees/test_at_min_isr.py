@@ -2,7 +2,7 @@ import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.isr import is_at, is_single_copy
-from tests.guarantees.builders import finding, findings, seen, state, steps
+from tests.guarantees.builders import PARTITION, finding, findings, seen, state, steps
 
 AT = Kind.AT_MIN_ISR
 
@@ -79,3 +79,11 @@ def test_old_metadata_neither_opens_nor_closes_it():
     rounds = (at_second(0, [1], 1, epoch=3), at_second(5, [1], 1, epoch=3))
 
     assert finding(*rounds, at_second(10, [1, 2], 1, epoch=2), kind=AT).closed_reason is None
+
+
+def test_old_metadata_does_not_make_it_graver():
+    rounds = [at_second(0, [1, 2, 3], epoch=3), *(at_second(s, [1, 2], epoch=3) for s in steps(5, 125))]
+
+    for stale in (at_second(130, [1], 1, epoch=2), at_second(130, [1], 1, epoch=3)):
+        found = finding(*rounds, stale, kind=AT)
+        assert found.severity == (1 if stale.states[PARTITION].leader_epoch == 2 else 3)

@@ -1,9 +1,11 @@
 """A commit beyond the end of the leader epoch it names: a cut log, or a client that names a wrong epoch (L3 c)."""
 
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import NOBODY, epoch_end, finding, findings, seen, steps
+from tests.guarantees.builders import NOBODY, PARTITION, epoch_end, finding, findings, offsets, seen, state, steps
 
 CUT, WRONG = Kind.COMMIT_IN_TRUNCATED_LOG, Kind.WRONG_COMMIT_EPOCH
 
@@ -27,6 +29,7 @@ def test_a_commit_that_stands_beyond_the_end_of_its_epoch_may_point_into_cut_log
         (at_second(0, 163, end=163), at_second(5, 163, end=163)),
         (at_second(0, 219, end=163),),
         (at_second(0, 219, end=163), at_second(5, 219, end=230)),
+        (at_second(0, 219, end=230), at_second(5, 219, end=163)),
         (at_second(0, 219, end=163), at_second(5, 219)),
         (at_second(0, 219, end=163, epoch=2), at_second(5, 219, end=163, epoch=2)),
         (at_second(0, 219, end=163, epoch=None), at_second(5, 219, end=163, epoch=None)),
@@ -38,6 +41,7 @@ def test_a_commit_that_stands_beyond_the_end_of_its_epoch_may_point_into_cut_log
         "at the end",
         "answered once",
         "answered too low at first",
+        "answered too low the second time",
         "no second answer",
         "of the current epoch",
         "no epoch",
@@ -115,3 +119,44 @@ def test_it_opens_once_while_it_lasts():
     rounds = (at_second(0, 219, end=163), at_second(5, 219, end=163), *(at_second(s, 219) for s in steps(10, 60)))
 
     assert len(findings(*rounds, kind=CUT)) == 1
+
+
+def fallen(second, high, *, committed=850, in_sync=(1, 2, 3), epoch=2, ends=()):
+    isr = state(in_sync, epoch=epoch, second=second)
+    return seen(second, high=high, epoch=epoch, committed=committed, commit_epoch=0, isr=isr, epoch_ends=ends)
+
+
+def test_while_a_cut_is_shown_open_it_needs_no_finding_of_its_own():
+    ended = (epoch_end(0, 0, 800, current=2),)
+    rounds = (fallen(0, 900, epoch=0), fallen(5, 880), fallen(10, 880, ends=ended), fallen(15, 880, ends=ended))
+    later = (fallen(20, 890), fallen(25, 899))
+
+    assert not findings(*rounds, *later, kind=CUT)
+    assert finding(*rounds, *later, kind=Kind.LOG_TRUNCATED).closed_reason is None
+
+
+def test_another_finding_on_the_partition_does_not_stand_for_a_cut():
+    low = [
+        replace(at_second(s, 219, end=163 if s >= 10 else None), states={PARTITION: state([1], epoch=2, second=s)})
+        for s in steps(0, 15)
+    ]
+
+    assert [one.kind for one in findings(*low[:3])] == [Kind.BELOW_MIN_ISR]
+    assert [one.kind for one in findings(*low)] == [Kind.BELOW_MIN_ISR, CUT]
+
+
+def test_a_cut_of_another_partition_does_not_stand_for_one_here():
+    other = PARTITION._replace(partition=1)
+    rounds = [
+        replace(one, partitions={**one.partitions, other: offsets(high, epoch=epoch, second=s)})
+        for s, high, epoch in ((0, 900, 0), (5, 800, 1), (10, 800, 1))
+        for one in [at_second(s, 219, end=163 if s else None)]
+    ]
+
+    assert {one.kind for one in findings(*rounds)} == {CUT, Kind.LOG_TRUNCATED}
+
+
+def test_an_end_that_is_answered_anew_does_not_open_it_twice():
+    rounds = [at_second(0, 219, end=163), at_second(5, 219, end=163), *(at_second(s, 219, end=165) for s in (10, 15))]
+
+    assert [one.anchor for one in findings(*rounds, kind=CUT)] == ["epoch 0 ends at 163"]

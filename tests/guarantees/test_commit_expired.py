@@ -78,6 +78,9 @@ CLOSES = {
     "its commit moved": ([there(s) for s in steps(0, 100)], there(105, committed=11), "in use again"),
     "committed again": ([there(0), gone(5)], seen(10, high=11, committed=11), "committed again, at 11"),
     "still gone": ([there(0), gone(5)], gone(10), None),
+    "told by another coordinator": ([there(0), gone(5)], there(10, committed=11, coordinator=2), None),
+    "told of another topic": ([there(0), gone(5)], there(10, committed=11, topic_id="topic-id-2", isr=None), None),
+    "not asked": ([there(0), gone(5)], replace(there(10), commits={}), None),
     "unread": ([there(0), gone(5)], seen(10, high=11, committed=NOBODY, members=()), None),
 }
 
@@ -161,3 +164,52 @@ def test_emptiness_counts_from_when_the_collectors_first_saw_it():
 
     assert not findings(*rounds, kind=EXPIRED, thresholds=SHORT)
     assert expired(*old).evidence["group_empty_since_ms"] == at(-115)
+
+
+STILL_WARNED = {
+    "pending": there(105, committed=None, pending=True),
+    "none, but the topic is not in the metadata": gone(105, isr=None),
+}
+
+
+@pytest.mark.parametrize("last", STILL_WARNED.values(), ids=STILL_WARNED.keys())
+def test_a_warning_does_not_become_the_loss_where_the_answer_is(last):
+    assert expired(*[there(s) for s in steps(0, 100)], last).evidence["absent_since_ms"] is None
+
+
+def test_a_loss_is_told_once_by_its_first_absence():
+    assert expired(there(0), gone(5), gone(10)).evidence["absent_since_ms"] == at(5.01)
+
+
+def test_a_group_that_looks_dead_when_its_commit_is_gone_was_empty_before():
+    found = expired(there(0), there(5), gone(10, group_state="Dead"))
+
+    assert (found.evidence["group_empty_since_ms"], found.evidence["expires_at_ms"]) == (at(0.04), at(120.04))
+
+
+@pytest.mark.parametrize("groups", [{}, {GROUP: group(), "other": group()}], ids=["never described", "with members"])
+def test_when_a_commit_would_have_expired_is_not_known_of_a_group_not_seen_empty(groups):
+    found = expired(*(replace(one, groups=groups) for one in (there(0), gone(5))))
+
+    assert (found.evidence["group_empty_since_ms"], found.evidence["expires_at_ms"]) == (None, None)
+
+
+def test_a_commit_of_the_new_protocol_expires_by_its_own_age():
+    found = expired(*[there(s, group_type="consumer") for s in steps(0, 100)])
+
+    assert found.evidence["expires_at_ms"] == at(220.01)
+
+
+def test_a_group_that_became_a_share_group_has_no_commits_that_expire():
+    found = expired(there(0), there(5, group_type="share"), without_group(10))
+
+    assert (found.evidence["group_empty_since_ms"], found.evidence["expires_at_ms"]) == (at(0.04), None)
+
+
+@pytest.mark.parametrize(("early_ms", "grade"), [(0, Grade.PROBABLE), (1, Grade.NOT_OBSERVABLE)])
+def test_it_expired_if_the_group_was_empty_for_exactly_the_retention(early_ms, grade):
+    since_ms = at(5.01 - 120) + early_ms
+    before = there(0)
+    empty = replace(before, groups={GROUP: replace(before.groups[GROUP], unchanged_since_ms=since_ms)})
+
+    assert expired(empty, gone(5)).statements[1].grade is grade

@@ -3,7 +3,7 @@ import pytest
 from guarantees.findings import Grade, Kind
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
-from tests.guarantees.builders import NOBODY, at, complete, finding, findings, seen, steps, transaction
+from tests.guarantees.builders import NOBODY, THRESHOLDS, at, complete, finding, findings, seen, steps, transaction
 from tests.guarantees.test_watch import written
 
 PENDING = Kind.COMMIT_PENDING
@@ -51,8 +51,8 @@ def test_one_transaction_after_another_is_no_stuck_commit():
 
 @pytest.mark.parametrize(
     ("answer", "is_found"),
-    [({"committed": 500}, False), ({"no_commit": True}, False), ({"committed": NOBODY}, True)],
-    ids=["a commit", "none", "no answer"],
+    [({"committed": 500}, False), ({"no_commit": True}, False), ({"committed": NOBODY}, True), ({}, True)],
+    ids=["a commit", "none", "no answer", "not asked"],
 )
 def test_a_run_is_broken_by_answers_and_not_by_silence(answer, is_found):
     rounds = [*pending(0, 40), seen(45, high=900, **answer), *pending(50, 90)]
@@ -60,11 +60,20 @@ def test_a_run_is_broken_by_answers_and_not_by_silence(answer, is_found):
     assert bool(findings(*rounds, kind=PENDING)) is is_found
 
 
+@pytest.mark.parametrize(("gap_s", "is_found"), [(THRESHOLDS.gap_s, True), (THRESHOLDS.gap_s + 0.001, False)])
+def test_a_run_does_not_last_over_a_gap(gap_s, is_found):
+    last = seen(60 + gap_s, high=900, pending=True)
+
+    assert bool(findings(*pending(0, 60), last, kind=PENDING)) is is_found
+
+
 CLOSES = {
     "decided": ({"committed": 510}, "the commit is decided: 510"),
     "aborted": ({"no_commit": True}, "the pending commit was aborted: the group has no commit here"),
     "not answered": ({"committed": NOBODY}, None),
     "still pending": ({"pending": True}, None),
+    "not asked": ({}, None),
+    "of another topic": ({"committed": 510, "topic_id": "topic-id-2"}, None),
 }
 
 

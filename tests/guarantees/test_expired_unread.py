@@ -32,8 +32,19 @@ def test_an_empty_group_loses_less():
         (seen(0, high=300, committed=300), seen(5, high=300, start=300, committed=300)),
         (BEFORE, seen(5, high=900, start=NOBODY, committed=300)),
         (BEFORE, seen(5, high=900, start=400, committed=300, topic_id="topic-id-2")),
+        (seen(0, high=302, committed=300), seen(5, high=302, start=302, committed=300)),
+        (seen(0, high=900, start=NOBODY, committed=300), seen(5, high=900, start=400, committed=300)),
     ],
-    ids=["up to the commit", "abandoned before", "marker only", "idle topic", "start unknown", "another topic"],
+    ids=[
+        "up to the commit",
+        "abandoned before",
+        "marker only",
+        "idle topic",
+        "start unknown",
+        "another topic",
+        "two markers",
+        "start before unknown",
+    ],
 )
 def test_what_is_not_a_hole(rounds):
     assert not findings(*rounds, kind=EXPIRED)
@@ -101,6 +112,29 @@ def test_its_words_grow_with_the_hole():
     found = finding(BEFORE, *(seen(s, high=900, start=400 + 10 * s, committed=300) for s in (5, 10)), kind=EXPIRED)
 
     assert found.title == "200 offsets of orders-0 were deleted before payments had committed them"
-    assert "from 300 to 499, are gone" in found.statements[0].text
-    assert found.statements[1].text.startswith("Up to 200 of them")
+    assert "200 offsets from 300 to 499 can be read no more" in found.statements[0].text
+    assert found.statements[1].text.startswith("Up to 200 records may never")
     assert len(found.statements) == 3
+
+
+@pytest.mark.parametrize(("high", "start"), [(303, 302), (302, 303)], ids=["left unread before", "written since"])
+def test_more_than_markers_use_is_a_hole(high, start):
+    rounds = (seen(0, high=high, committed=300), seen(5, high=303, start=start, committed=300))
+
+    assert finding(*rounds, kind=EXPIRED).bounds.upper == start - 300
+
+
+@pytest.mark.parametrize("unknown", [{"high": NOBODY}, {"start": NOBODY}], ids=["no offsets", "no log start"])
+def test_its_words_stay_where_the_log_start_is_not_known(unknown):
+    hole = (BEFORE, seen(5, high=900, start=400, committed=300))
+    opened, later = finding(*hole, kind=EXPIRED), seen(10, **{"high": 900, "committed": 300, **unknown})
+
+    assert finding(*hole, later, kind=EXPIRED) == replace(opened, last_seen_at_ms=at(10.01))
+
+
+def test_where_the_settings_were_not_read_it_says_only_that_the_mover_is_not_known():
+    unread = [replace(one, topic_settings={}) for one in (BEFORE, seen(5, high=900, start=400, committed=300))]
+
+    assert finding(*unread, kind=EXPIRED).statements[2].text == (
+        "Whether retention or a delete request moved the log start."
+    )

@@ -1,7 +1,8 @@
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import NOBODY, at, finding, findings, seen, steps
+from guarantees.watch import observe, resume
+from tests.guarantees.builders import NOBODY, THRESHOLDS, at, finding, findings, seen, steps
 from tests.guarantees.test_watch import written
 
 BEHIND = Kind.FALLING_BEHIND
@@ -110,3 +111,12 @@ def test_a_restart_changes_nothing_even_where_the_stored_rounds_begin_later_than
 
     assert len(whole) == 1
     assert [one.finding for one in restarted.values()] == [one.finding for one in whole.values()]
+
+
+def test_after_a_restart_without_rounds_it_waits_for_two_commits():
+    opened = finding(*slow(125), kind=BEHIND)
+    memory, _ = resume([], [opened], THRESHOLDS)
+    memory, (first,) = observe(memory, slow(130, first=130)[0], THRESHOLDS)
+    _, (second,) = observe(memory, slow(135, first=135)[0], THRESHOLDS)
+
+    assert [one.evidence["lag"] for one in (opened, first, second)] == [225, 225, 235]

@@ -74,3 +74,11 @@ def test_while_it_lasts_it_says_what_is_missing_now():
     assert "no leader now and is below its minimum since 2023-11-14 22:13:25.030" in found.statements[0].text
     assert back.title == "orders-0 has 0 in-sync replicas and needs 2"
     assert "the in-sync replicas [] of [1, 2, 3]" in back.statements[0].text
+
+
+def test_its_words_stay_where_the_replicas_were_not_seen_or_are_told_by_old_metadata():
+    below = (at_second(0, [1], epoch=3), at_second(5, [1], epoch=3))
+    opened = finding(*below, kind=BELOW)
+
+    for unseen in (seen(10), at_second(10, [], epoch=2, leader=None)):
+        assert finding(*below, unseen, kind=BELOW) == opened

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
@@ -9,6 +11,16 @@ STOPPED, STALLED = Kind.GROUP_STOPPED, Kind.GROUP_STALLED
 
 def standing(last, *, first=0, high=lambda s: 200 + s, every=5, **given):
     return [seen(s, **{"high": int(high(s)), "committed": 100, **given}) for s in steps(first, last, every)]
+
+
+def of_topics(*, commit, end):
+    """A round whose commit and end were answered for other topic ids."""
+    one = seen(0, high=200, committed=100, members=())
+    return replace(
+        one,
+        commits={key: replace(each, topic_id=commit) for key, each in one.commits.items()},
+        partitions={key: replace(each, topic_id=end) for key, each in one.partitions.items()},
+    )
 
 
 def liveness(*rounds):
@@ -77,13 +89,27 @@ def test_a_gap_between_rounds_counts_for_nothing():
 
 def test_rounds_thirty_seconds_apart_leave_no_gap_and_longer_ones_do():
     assert liveness(*standing(90, every=30, members=()))
-    assert not liveness(*standing(310, every=31, members=()))
+    assert not liveness(*standing(300.1, every=30.01, members=()))
 
 
-def test_a_round_without_a_commit_does_not_start_the_count_anew():
-    assert liveness(
-        *standing(30, members=()), seen(35, high=250, committed=NOBODY, members=()), *standing(65, first=40, members=())
-    )
+UNREAD = {
+    "the commit": {"committed": NOBODY, "members": ()},
+    "the group": {"committed": 100, "members": NOBODY},
+    "the stable offset": {"committed": 100, "members": (), "stable": NOBODY},
+}
+
+
+@pytest.mark.parametrize("unread", UNREAD.values(), ids=UNREAD.keys())
+def test_what_could_not_be_read_in_a_round_does_not_start_the_count_anew(unread):
+    assert liveness(*standing(30, members=()), seen(35, high=250, **unread), *standing(65, first=40, members=()))
+
+
+@pytest.mark.parametrize("unread", UNREAD.values(), ids=UNREAD.keys())
+def test_a_finding_waits_where_a_round_could_not_read(unread):
+    rounds = standing(65, members=())
+    opened, later = finding(*rounds, kind=STOPPED), finding(*rounds, seen(70, high=400, **unread), kind=STOPPED)
+
+    assert replace(later, last_seen_at_ms=opened.last_seen_at_ms) == opened
 
 
 def test_it_closes_when_the_commit_moves():
@@ -162,3 +188,36 @@ def test_the_partition_nobody_owns_of_a_topic_that_is_assigned_is_stalled_withou
 
     assert "no owner" in finding(*standing(125, members=[other]), kind=STALLED).title
     assert "owner m1" in finding(*standing(125, members=[OWNER]), kind=STALLED).title
+
+
+def test_a_silence_that_an_open_transaction_ended_is_no_custom():
+    blocked = [standing(second, first=second, stable=100) for second in (105, 215)]
+    rounds = [*standing(100), *blocked[0], *standing(210, first=110), *blocked[1]]
+
+    assert not liveness(*rounds, *standing(340, first=220))
+    assert liveness(*rounds, *standing(345, first=220))
+
+
+NOT_YET = {
+    "a marker's worth was left": seen(0, high=102, committed=100, members=()),
+    "no log start was known": seen(0, high=200, start=NOBODY, committed=100, members=()),
+    "no end was known": seen(0, high=NOBODY, committed=100, members=()),
+    "no commit was known": seen(0, high=200, members=()),
+    "another topic's commit": seen(0, high=200, committed=100, members=(), topic_id="topic-id-0"),
+    "another topic's end": of_topics(commit="topic-id-1", end="topic-id-0"),
+    "a commit on another topic than the end": of_topics(commit="topic-id-0", end="topic-id-1"),
+}
+
+
+@pytest.mark.parametrize("first", NOT_YET.values(), ids=NOT_YET.keys())
+def test_a_silence_does_not_begin_where(first):
+    """It begins with the next round."""
+    assert not liveness(first, *standing(65, first=5, members=()))
+    assert liveness(first, *standing(70, first=5, members=()))
+
+
+def test_a_silence_does_not_go_on_in_a_topic_that_was_created_anew():
+    anew = standing(125, first=65, members=(), topic_id="topic-id-2")
+
+    assert not liveness(*standing(60, members=()), *anew)
+    assert liveness(*standing(60, members=()), *standing(130, first=65, members=(), topic_id="topic-id-2"))

@@ -4,7 +4,19 @@ import pytest
 
 from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.watch import observe, resume
-from tests.guarantees.builders import KEY, NOBODY, PARTITION, THRESHOLDS, at, finding, findings, member, seen, steps
+from tests.guarantees.builders import (
+    GROUP,
+    KEY,
+    NOBODY,
+    PARTITION,
+    THRESHOLDS,
+    at,
+    finding,
+    findings,
+    member,
+    seen,
+    steps,
+)
 
 POSSIBLE = Kind.POSSIBLE_REDELIVERY
 OLD, NEW = member("old", PARTITION), member("new", PARTITION)
@@ -17,6 +29,7 @@ def test_what_was_not_committed_when_a_member_left_may_be_delivered_again():
     assert (found.severity, found.grade, found.anchor) == (1, Grade.POSSIBLE, "old at commit 100")
     assert (found.bounds.lower, found.bounds.upper) == (0, 60)
     assert found.statements[2].grade is Grade.NOT_OBSERVABLE
+    assert found.evidence["commit_stood_before_ms"] == 0
 
 
 def test_a_commit_that_had_stood_while_the_member_was_still_listed_makes_it_a_risk():
@@ -88,6 +101,8 @@ AFTER = {
     "group unknown": seen(5, high=160, committed=100, members=NOBODY),
     "still rebalancing": seen(5, high=160, committed=100, members=[member("new")], group_state="PreparingRebalance"),
     "another topic": seen(5, high=160, committed=100, members=[NEW], topic_id="topic-id-2"),
+    "end unknown": seen(5, high=NOBODY, committed=100, members=[NEW]),
+    "another coordinator": seen(5, high=160, committed=100, members=[NEW], coordinator=2),
 }
 
 
@@ -112,6 +127,7 @@ def test_up_to_two_offsets_of_a_standing_log_may_be_markers():
 
     assert not findings(*leave(102, 102), kind=POSSIBLE)
     assert findings(*leave(101, 102), kind=POSSIBLE)
+    assert finding(*leave(100, 101), kind=POSSIBLE).bounds.upper == 1
     assert findings(*leave(103, 103), kind=POSSIBLE)
 
 
@@ -126,6 +142,45 @@ def test_a_rebalance_over_several_rounds_is_seen_once_when_it_has_settled():
 
 def test_the_window_starts_at_the_commit_the_new_owner_cannot_have_made():
     assert finding(BEFORE, seen(5, high=160, committed=110, members=[NEW]), kind=POSSIBLE).bounds.upper == 60
+    assert finding(BEFORE, seen(5, high=160, committed=90, members=[NEW]), kind=POSSIBLE).bounds.upper == 70
+
+
+def test_without_a_commit_before_nothing_is_known_of_what_the_member_had_left():
+    assert not findings(replace(BEFORE, commits={}), seen(5, high=160, committed=100, members=[NEW]), kind=POSSIBLE)
+
+
+def test_a_commit_that_fell_unseen_by_the_silence_begins_the_window():
+    standing = crash(10)[:-1]
+    fallen = (seen(15, high=NOBODY, committed=50, members=[OLD]), seen(20, high=175, committed=60, members=[NEW]))
+
+    assert finding(*standing, *fallen, kind=POSSIBLE).anchor == "old at commit 50"
+
+
+def test_a_silence_on_a_topic_that_was_created_anew_is_of_another_log():
+    standing = crash(10)[:-1]
+    anew = (
+        seen(15, high=NOBODY, committed=100, members=[OLD], topic_id="topic-id-2"),
+        seen(20, high=175, committed=100, members=[NEW], topic_id="topic-id-2"),
+    )
+
+    assert finding(*standing, *anew, kind=POSSIBLE).severity == 1
+
+
+def test_a_silence_that_began_after_the_member_was_last_seen_settled_says_nothing_of_it():
+    unsettled = [seen(s, high=150, committed=100, members=[OLD], group_state="PreparingRebalance") for s in (5, 10, 15)]
+    rounds = (seen(0, high=100, committed=100, members=[OLD]), *unsettled)
+    found = finding(*rounds, seen(20, high=150, committed=100, members=[NEW]), kind=POSSIBLE)
+
+    assert (found.severity, found.evidence["commit_stood_before_ms"]) == (1, 0)
+
+
+@pytest.mark.parametrize(("late_ms", "most"), [(0, 60), (1, 70)])
+def test_an_end_read_when_the_member_was_seen_gone_is_the_last_it_can_have_read(late_ms, most):
+    moved = seen(5, high=160, committed=100, members=[NEW])
+    gone_at_ms = moved.partitions[PARTITION].observed_at_ms + late_ms
+    moved = replace(moved, groups={GROUP: replace(moved.groups[GROUP], observed_at_ms=gone_at_ms)})
+
+    assert finding(BEFORE, moved, seen(10, high=170, committed=100, members=[NEW]), kind=POSSIBLE).bounds.upper == most
 
 
 def test_the_first_end_read_after_the_move_bounds_what_the_member_can_have_read():
@@ -176,7 +231,7 @@ def test_its_words_hold_when_the_end_is_read_again():
     found = finding(*rounds, kind=POSSIBLE)
 
     assert found.statements[0].text.endswith("may have processed them without committing.")
-    assert "nobody owns it" in found.statements[1].text
+    assert found.statements[1].text.endswith("; of orders-0, nobody owns it.")
     assert (len(found.statements), found.bounds) == (3, Bounds(0, None, 70, Unit.OFFSETS))
     assert found.last_seen_at_ms == at(10.01)
 
@@ -199,3 +254,11 @@ def test_a_finding_stored_before_the_log_start_counted_goes_on_from_its_commit()
     _, (after,) = observe(memory, seen(60, high=180, committed=150, members=[NEW]), THRESHOLDS)
 
     assert (after.bounds.upper, after.closed_reason) == (80, None)
+
+
+def test_a_silence_as_long_as_the_groups_last_is_its_custom():
+    def before(quiet_s):
+        return [seen(s, high=140, committed=60, members=[OLD]) for s in steps(-5 - quiet_s, -5)]
+
+    assert not findings(*crash(10, before=before(5)), kind=POSSIBLE)
+    assert findings(*crash(10, before=before(0)), kind=POSSIBLE)

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import OWNER, at, finding, findings, seen, state, steps
+from tests.guarantees.builders import GROUP, KEY, NOBODY, OWNER, at, finding, findings, seen, state, steps
 from tests.guarantees.test_watch import written
 
 SKIPPED = Kind.SKIPPED_FORWARD
@@ -27,6 +29,17 @@ def test_a_commit_at_the_end_after_a_change_of_leader_skipped_what_lay_between()
     assert (found.severity, found.grade, found.anchor) == (4, Grade.PROBABLE, "5->100000")
     assert (found.bounds.lower, found.bounds.estimate, found.bounds.upper) == (0, None, 99_995)
     assert found.evidence["trigger"] == "leader_change"
+
+
+def slow_before(quiet_s):
+    """Its last commit ended a silence of so many seconds."""
+    return [end(s, 3, epoch=0) for s in steps(-quiet_s, -5)]
+
+
+def test_a_commit_that_stood_for_ten_seconds_and_longer_than_the_group_is_wont_has_stood():
+    assert findings(*stood(10), end(15), kind=SKIPPED)
+    assert findings(*slow_before(10), *stood(), end(20), kind=SKIPPED)
+    assert not findings(*slow_before(15), *stood(), end(20), kind=SKIPPED)
 
 
 SILENT = {
@@ -131,3 +144,31 @@ def test_it_is_the_same_finding_after_a_restart():
     rounds = [*stood(), end(20), end(25), end(30)]
 
     assert written(rounds, {4, 5, 6}).keys() == written(rounds).keys()
+
+
+@pytest.mark.parametrize("now", [{"high": NOBODY}, {"high": HIGH, "start": NOBODY}], ids=["offsets", "log start"])
+def test_where_the_log_starts_unknown_the_old_commit_is_the_first_that_was_left(now):
+    jumped = seen(20, committed=HIGH, epoch=1, isr=state(epoch=1, second=20), **now)
+
+    assert finding(*stood(), jumped, kind=SKIPPED).bounds.upper == 99_995
+
+
+def test_an_end_that_was_never_seen_or_was_another_topics_says_nothing_of_an_absence():
+    unseen = [replace(one, partitions={}) for one in absent(900)[:2]]
+    others = [
+        replace(one, partitions={p: replace(o, topic_id="topic-id-0") for p, o in one.partitions.items()})
+        for one in absent(900)[:2]
+    ]
+
+    assert not findings(*unseen, absent(900)[2], kind=SKIPPED)
+    assert not findings(*others, absent(900)[2], kind=SKIPPED)
+
+
+@pytest.mark.parametrize(("late_ms", "is_found"), [(0, True), (1, False)])
+def test_an_operator_is_seen_only_where_the_commit_was_read_after_the_members_had_left(late_ms, is_found):
+    """The commit of the round that shows the group empty, read in the same millisecond or before."""
+    left = empty(5, 500)
+    seen_at_ms = left.commits[KEY].observed_at_ms + late_ms
+    emptied = replace(left, groups={GROUP: replace(left.groups[GROUP], observed_at_ms=seen_at_ms)})
+
+    assert bool(findings(seen(0, high=900, committed=500), emptied, empty(10, 800), kind=SKIPPED)) is is_found

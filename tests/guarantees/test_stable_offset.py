@@ -5,9 +5,13 @@ import pytest
 from guarantees.findings import Bounds, FindingState, Grade, Kind, Unit
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
+from guarantees.rules import transactions
+from guarantees.thresholds import Thresholds
+from guarantees.watch import observe, resume
 from tests.guarantees.builders import (
     NOBODY,
     PARTITION,
+    THRESHOLDS,
     at,
     complete,
     finding,
@@ -50,7 +54,7 @@ def test_short_transactions_one_after_another_are_silent():
     ("age_s", "timeout_s", "expected", "severity"),
     [
         (47, 60, "open", 1),
-        (49, 60, "late", 2),
+        (48, 60, "late", 2),
         (60, 60, "late", 2),
         (61, 60, "expiring", 2),
         (360, 60, "expiring", 2),
@@ -90,8 +94,10 @@ def test_coordinators_that_did_not_all_answer_prove_nothing():
 
 
 def test_an_unlisted_transaction_hangs_once_its_last_write_is_older_than_any_timeout():
-    writing = finding(*held(60, transactions=ELSEWHERE, producers=(producer(90, last_second=-800),)), kind=FROZEN)
-    silent = finding(*held(60, transactions=ELSEWHERE, producers=(producer(90, last_second=-841),)), kind=FROZEN)
+    writing, silent = (
+        finding(*held(60, transactions=ELSEWHERE, producers=(producer(90, last_second=last),)), kind=FROZEN)
+        for last in (-839.98, -839.981)
+    )
 
     assert (writing.evidence["class"], silent.evidence["class"]) == ("unlisted", "hanging")
     assert silent.severity == 4
@@ -210,3 +216,65 @@ def test_it_closes_one_offset_past_the_start_and_says_when_that_was_seen():
 
     assert (found.state, found.last_seen_at_ms) == (FindingState.CLOSED, at(15.02))
     assert finding(*held(15), kind=FROZEN).state is FindingState.OPEN
+
+
+@pytest.mark.parametrize("begun", [5, None], ids=["later", "not known when"])
+def test_the_oldest_transaction_that_lists_the_partition_is_named_where_no_producer_is(begun):
+    """One whose begin is not known may be the oldest."""
+    other = replace(LISTED[0], transactional_id="other", started_at_ms=None if begun is None else at(begun))
+    named = [
+        finding(*held(30, producers=NOBODY, transactions=both), kind=FROZEN).evidence["transactional_id"]
+        for both in ((other, *LISTED), (*LISTED, other))
+    ]
+
+    assert named == (["tx", "tx"] if begun is not None else ["other", "other"])
+
+
+def test_of_two_that_began_at_once_the_same_one_is_named_in_every_order():
+    other = replace(LISTED[0], transactional_id="a")
+    for both in ((other, *LISTED), (*LISTED, other)):
+        found = finding(*held(30, producers=NOBODY, transactions=both), kind=FROZEN)
+        assert found.evidence["transactional_id"] == "a"
+
+
+def test_an_open_producer_that_starts_elsewhere_does_not_hold_the_stable_offset():
+    found = finding(*held(30, producers=(producer(91),), transactions=()), kind=FROZEN)
+
+    assert found.evidence["producer_id"] is None
+
+
+def test_a_coordinators_clock_ahead_of_ours_makes_no_transaction_younger_than_nothing():
+    assert [transactions.coordinator_age_ms(transaction(started=s), at(0)) for s in (-1, 0, 1)] == [1000, 0, 0]
+
+
+UNANSWERED = {"the leader did not answer": {"high": NOBODY}, "its stable offset is not known": {"stable": NOBODY}}
+
+
+@pytest.mark.parametrize("less", UNANSWERED.values(), ids=UNANSWERED.keys())
+def test_it_waits_where(less):
+    opened = finding(*held(10), kind=FROZEN)
+
+    assert finding(*held(10), seen(15, **{"high": 100, "stable": 90, **less}), kind=FROZEN) == opened
+
+
+@pytest.mark.parametrize("high", [89, 90])
+def test_a_log_cut_to_the_transactions_start_or_below_has_lost_it(high):
+    for stable in (high, high - 10):
+        cut = seen(15, high=high, stable=stable, epoch=1)
+        assert "cut" in finding(*held(10), cut, kind=FROZEN).closed_reason
+
+
+def test_it_goes_on_after_a_restart_that_forgot_since_when_it_is_held():
+    opened = finding(*held(10, committed=90), kind=FROZEN)
+    memory, _ = resume([], [opened], THRESHOLDS)
+    _, (found,) = observe(memory, held(60, first=60)[0], THRESHOLDS)
+
+    assert (found.finding_id, found.happened_at_ms) == (opened.finding_id, at(0.02))
+    assert (found.evidence["held_since_ms"], found.evidence["waiting_groups"]) == (at(0.02), [])
+
+
+def test_one_sample_shows_no_frozen_offset_whatever_the_threshold():
+    at_once = Thresholds(frozen_after_s=0)
+
+    assert not findings(*held(0), kind=FROZEN, thresholds=at_once)
+    assert findings(*held(5), kind=FROZEN, thresholds=at_once)

@@ -1,6 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
-from guarantees.findings import Grade, Kind
+from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.places import TopicPartition
 from tests.guarantees.builders import OWNER, finding, findings, member, seen, steps
 from tests.guarantees.test_watch import written
@@ -19,7 +21,7 @@ def test_a_commit_of_a_topic_nobody_reads_any_more_is_no_lag():
     found = finding(*left(125), kind=STALE)
 
     assert (found.severity, found.grade, found.anchor) == (1, Grade.PROVEN, "commit 500")
-    assert (found.bounds.lower, found.bounds.upper) == (0, 525)
+    assert (found.bounds, found.evidence["members"]) == (Bounds(0, None, 525, Unit.OFFSETS), 1)
     assert not findings(*left(125), kind=Kind.GROUP_STALLED)
 
 
@@ -31,6 +33,8 @@ SILENT = {
     "the group rebalances": left(125, group_state="PreparingRebalance"),
     "members without any assignment say nothing": left(125, members=[member("m1")]),
     "the log does not grow": left(125, grows=0),
+    "the group rebalances now": [*left(120), left(125, group_state="PreparingRebalance")[-1]],
+    "the group was never described": [replace(one, groups={}) for one in left(125)],
 }
 
 

@@ -105,3 +105,11 @@ def test_a_log_that_stays_shorter_does_not_open_it_again():
     answered = [new(s, ends=told(3, 1180, s)) for s in (5, 10)]
 
     assert "end of the old epoch is known" in finding(old(), *answered, new(15), kind=TAIL).closed_reason
+
+
+def test_a_tail_that_the_new_log_holds_after_all_was_not_lost():
+    answered = [new(s, ends=told(3, 1200, s)) for s in (5, 10)]
+
+    assert finding(old(), *answered, kind=TAIL).closed_reason == (
+        "superseded: the new leader's log holds the old epoch up to 1,200"
+    )

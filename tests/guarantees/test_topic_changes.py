@@ -7,7 +7,7 @@ import pytest
 from guarantees.findings import Grade, Kind
 from guarantees.observations import Signal
 from guarantees.places import GroupPartition, TopicPartition
-from tests.guarantees.builders import GROUP, TOPIC, commit, complete, finding, findings, offsets, seen, state
+from tests.guarantees.builders import GROUP, NOBODY, TOPIC, commit, complete, finding, findings, offsets, seen, state
 
 ANEW, CARRIED, ADDED, ABOVE = (
     Kind.TOPIC_RECREATED,
@@ -76,11 +76,29 @@ def test_a_commit_beyond_the_new_end_will_skip_what_is_still_to_come():
         (topic(5, NEW_ID, 10, 5), topic(10, NEW_ID, 10, 7)),
         (topic(5, NEW_ID, 10, 5, start=5), topic(10, NEW_ID, 10, 5, start=5)),
         (topic(5, "topic-id-1", 10, 5), topic(10, "topic-id-1", 10, 5)),
+        (topic(5, NEW_ID, 10, 5), topic(10, NEW_ID, 10, 5, start=NOBODY)),
+        (topic(5, NEW_ID, 10, 5), topic(10, NEW_ID, None, 5)),
     ],
-    ids=["committed lower", "committed higher", "deleted with its topic", "moved on", "nothing below it", "same topic"],
+    ids=[
+        "committed lower",
+        "committed higher",
+        "deleted with its topic",
+        "moved on",
+        "nothing below it",
+        "same topic",
+        "where the new log starts is not known",
+        "where the new log ends is not known",
+    ],
 )
 def test_what_is_no_commit_of_an_old_topic(rounds):
     assert not findings(OLD, *rounds, kind=CARRIED)
+
+
+def test_as_many_offsets_to_come_as_there_are_count_twice():
+    old = topic(0, "topic-id-1", 5, 4)
+    found = finding(old, *(topic(s, NEW_ID, 2, 4) for s in (5, 10)), kind=CARRIED)
+
+    assert (found.bounds.upper, found.evidence["skipped"], found.evidence["ahead"]) == (4, 2, 2)
 
 
 @pytest.mark.parametrize(("committed", "reason"), [(5, None), (0, "went back to 0"), (8, "read on from 5")])
@@ -135,6 +153,25 @@ def test_it_closes_when_nobody_has_old_records_left_to_read():
     assert finding(*added, partitioned(10, 6, committed=97), kind=ADDED).closed_reason is None
     assert finding(*added, partitioned(10, 6, high=200, committed=100), kind=ADDED).closed_reason
     assert finding(*added, partitioned(10, 6, committed=100, is_complete=False), kind=ADDED).closed_reason is None
+
+
+def each(second, committed, ends=(100, 50, 100)):
+    """Old partitions that end at other offsets, and new ones that nobody has read."""
+    whole = partitioned(second, len(committed), committed=0)
+    highs = dict(enumerate(ends))
+    return replace(
+        whole,
+        partitions={p: offsets(highs.get(p.partition, 100), second=second) for p in whole.partitions},
+        commits={k: commit(committed[k.partition], second=second) for k in whole.commits},
+    )
+
+
+def test_each_old_partition_is_read_up_to_its_own_end_and_new_ones_do_not_count():
+    added = (each(0, [90, 40, 90]), each(5, [90, 40, 90, 0]))
+
+    assert finding(*added, each(10, [100, 60, 90, 0], [110, 110, 110]), kind=ADDED).closed_reason is None
+    assert finding(*added, each(10, [100, 50, 100, 0], [110, 110, 110]), kind=ADDED).closed_reason
+    assert finding(*added, each(10, [100, 49, 100, 0], [110, 110, 110]), kind=ADDED).closed_reason is None
 
 
 def note(second, replicas, minimum, topic_id="topic-id-1"):

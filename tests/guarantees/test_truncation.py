@@ -50,20 +50,21 @@ def test_an_answer_older_than_the_metadata_is_no_sample():
 
 
 @pytest.mark.parametrize(
-    ("before", "is_unclean", "grade"),
+    ("before", "eligible", "is_unclean", "grade"),
     [
-        (state([1, 2], epoch=4), True, Grade.PROBABLE),
-        (state([1, 3], epoch=4), False, Grade.NOT_OBSERVABLE),
-        (state([1], epoch=4, eligible=[3]), False, Grade.NOT_OBSERVABLE),
-        (None, None, Grade.NOT_OBSERVABLE),
+        (state([1, 2], epoch=4), None, True, Grade.PROBABLE),
+        (state([1, 3], epoch=4), None, False, Grade.NOT_OBSERVABLE),
+        (state([1], epoch=4, eligible=[3]), [3], False, Grade.NOT_OBSERVABLE),
+        (None, None, None, Grade.NOT_OBSERVABLE),
     ],
     ids=["outside", "in sync", "eligible", "not seen"],
 )
-def test_unclean_means_outside_the_last_in_sync_and_eligible_replicas(before, is_unclean, grade):
+def test_unclean_means_outside_the_last_in_sync_and_eligible_replicas(before, eligible, is_unclean, grade):
     rounds = (seen(0, high=1500, epoch=4, isr=before), seen(5, high=1100, epoch=5, broker=3, isr=state([3], epoch=5)))
     found = finding(*rounds, kind=CUT)
 
     assert found.evidence["is_unclean"] is is_unclean
+    assert found.evidence["eligible_leader_replicas_before"] == eligible
     assert found.statements[1].grade is grade
 
 

@@ -156,3 +156,15 @@ def test_the_memory_of_old_epochs_is_bounded_and_ends_with_the_topic():
 
     assert [sight.leader_epoch for sight in memory.epochs.former[PARTITION]] == [4, 5, 6, 7]
     assert PARTITION not in anew.epochs.former
+
+
+def test_a_replaced_leaders_answers_neither_tell_a_cut_nor_hide_it_from_the_next():
+    """Its offsets are no sample any more; what it says of an old epoch is told of a log that is no more."""
+    replaced = [
+        seen(s, high=1600, epoch=6, broker=3, epoch_ends=(epoch_end(4, 4, 1400, current=5, second=s),))
+        for s in (10, 15)
+    ]
+    leading = [asked(s, 4, 1400, current=6) for s in (20, 25)]
+
+    assert not findings(*OLD, *replaced, kind=CUT)
+    assert finding(*OLD, *replaced, *leading, kind=CUT).anchor == "leader epoch 6"

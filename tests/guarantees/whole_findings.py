@@ -30,6 +30,7 @@ from tests.guarantees.logs import batch, found_by, scan
 from tests.guarantees.test_duplicates import GROUP, WRITER
 from tests.guarantees.test_losses import AUDIT, exact, lost
 from tests.guarantees.whole_batches import WHOLE_BATCHES
+from tests.guarantees.whole_endings import WHOLE_ENDINGS
 from tests.guarantees.whole_offsets import WHOLE_OFFSETS
 
 DIRECTORY = Path(__file__).parent / "whole_findings"
@@ -172,6 +173,7 @@ WHOLE: Mapping[str, Callable[[], Finding]] = (
     }
     | WHOLE_BATCHES
     | WHOLE_OFFSETS
+    | WHOLE_ENDINGS
 )
 
 
