@@ -18,10 +18,10 @@ from benchmarks.chromium import Look
 from benchmarks.large_cluster import LARGE, SMALL
 from benchmarks.served import ROOT, Served, served
 
-TRIES = 5
+TRIES = 3
 REFRESH_S = 10
 SESSIONS = (1, 10, 40)
-LOAD_S = 45
+LOAD_S = 40
 HEADLINE, TABLE, CHART = (
     "text=/Delivery is|Nothing bad was seen/",
     '[data-testid="stDataFrame"] canvas',

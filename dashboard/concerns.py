@@ -53,7 +53,7 @@ class ByTopic:
     def near(self, pipeline: Pipeline) -> list[Finding]:
         """Those on the pipeline's topics."""
         topics = dict.fromkeys((pipeline.source, pipeline.sink))
-        return [finding for topic in topics if topic for finding in self._by_topic.get(topic, ())]
+        return [finding for topic in topics for finding in self._by_topic.get(topic, ())]
 
 
 def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline]) -> list[Concern]:

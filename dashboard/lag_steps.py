@@ -41,13 +41,13 @@ class LagSteps:
     def rows(self, questions: LagQuestions, ask: Callable[[Question, int, int], Rows]) -> Rows:
         """From the coarsest source to the finest, each from where the one before it ends."""
         found: Rows = []
-        start_ms = self.from_ms
+        start_ms, bucket_ms = self.from_ms, self.bucket_ms
         for source in self.sources:
             if source == "raw":
                 start_ms = max(start_ms, self.to_ms - RAW_WINDOW_MS)
             if start_ms < self.to_ms:
                 found += ask(getattr(questions, source), start_ms, self.to_ms)
-            start_ms = max((row["at_ms"] + self.bucket_ms for row in found), default=start_ms)
+            start_ms = max((row["at_ms"] + bucket_ms for row in found), default=start_ms)
         return found
 
     @property

@@ -52,6 +52,7 @@ class Seen:
             for row in answers.get(questions.PENDING_COMMITS, ())
         }  # fmt: skip
         self._coverage = {row["signal"]: row for row in answers.get(queries.COVERAGE, ())}
+        self._facts_of_topics: dict[str, TopicFacts] = {}
         self._transactions = tuple(_transaction(row) for row in answers.get(questions.TRANSACTIONS_SEEN, ()))
 
     def facts(self, pipeline: Pipeline, coverage: Sequence[Coverage] = ()) -> PipelineFacts:
@@ -72,6 +73,12 @@ class Seen:
         )
 
     def _topic(self, name: str) -> TopicFacts:
+        """Made once: many groups read one topic."""
+        if name not in self._facts_of_topics:
+            self._facts_of_topics[name] = self._made_topic(name)
+        return self._facts_of_topics[name]
+
+    def _made_topic(self, name: str) -> TopicFacts:
         row, producers, settings = self._topics.get(name), self._producers.get(name), self._settings.get(name)
         is_unclean_allowed = is_unclean_election_enabled(settings)
         return TopicFacts(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.promise_facts import Seen
-from guarantees.inference import inferred
+from guarantees.inference import inferred_promise
 from guarantees.promises import Guarantee, Pipeline
 
 
@@ -17,7 +17,7 @@ def proposed(group_lag: Iterable[Mapping[str, Any]], seen: Seen) -> tuple[Pipeli
 
 def _proposed(group_id: str, topic: str, seen: Seen) -> Pipeline:
     unjudged = Pipeline(f"{group_id}:{topic}", topic, group_id, None, Guarantee.AT_LEAST_ONCE, is_inferred=True)
-    return replace(unjudged, promise=inferred(group_id, seen.facts(unjudged)).promise)
+    return replace(unjudged, promise=inferred_promise(group_id, seen.facts(unjudged)))
 
 
 def snippet(pipelines: Iterable[Pipeline], cluster: str) -> str:

@@ -59,7 +59,7 @@ def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) 
         return rows
     if table.family is not Family.INTERVAL:
         return f"{rows} WHERE observed_at >= {instant(from_ms)} AND observed_at < {instant(to_ms)}"
-    # A restatement from before the window says nothing in it, unless it knows the end; there are very many of them.
+    # A restatement from before the window says nothing in it unless it knows the end, and there are very many of them.
     telling = f"(ended_before IS NOT NULL OR last_seen_at >= {instant(from_ms)})"
     begun = f"{rows} WHERE started_at < {instant(to_ms)} AND {telling}"
     return f"""

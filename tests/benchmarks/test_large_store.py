@@ -1,13 +1,16 @@
 """The benchmark's store in its small form: it must be what the collectors and the maintainer would have left."""
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from benchmarks import large_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, SMALL, Cluster
 from dashboard import lag_questions, queries
+from dashboard.view import format_time
 from store.findings import load_findings
 from store.maintenance import roll_up
 from store.unfit import unfit_files
+from tests.dashboard.conftest import ROOT
 
 MINUTE_MS = 60_000
 ABOUT = {"cluster_id": CLUSTER_ID, "left_groups": [], "left_topics": []}
@@ -85,3 +88,15 @@ def test_the_size_of_a_large_cluster_is_the_one_that_was_measured():
     assert len(set(cluster.topics)) == LARGE.topics
     assert len(set(cluster.groups)) == LARGE.groups
     assert len(set(cluster.pairs)) == LARGE.pairs
+
+
+@pytest.mark.parametrize(("page", "rows"), [("overview", "223 pipelines"), ("lag", "223 rows")])
+def test_a_long_table_is_cut_and_says_how_to_find_the_rest(built, now_ms, monkeypatch, page, rows):
+    monkeypatch.setenv("TIDEMARK_SETTINGS", str(built / "tidemark.toml"))
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
+    app.query_params["from"], app.query_params["to"] = format_time(now_ms - 900_000), format_time(now_ms)
+    app.switch_page(f"dashboard/pages/{page}.py").run()
+
+    assert not app.exception
+    assert max(len(table.value) for table in app.dataframe) == 100
+    assert f"The first 100 of {rows}; search for the others by name." in [caption.value for caption in app.caption]
