@@ -23,6 +23,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/lag.py", title="Lag", icon=":material/stacked_line_chart:"),
             st.Page(f"{pages}/rebalances.py", title="Rebalances", icon=":material/swap_horiz:"),
             st.Page(f"{pages}/violations.py", title="Violations", icon=":material/gavel:"),
+            st.Page(f"{pages}/transactions.py", title="Transactions", icon=":material/receipt_long:"),
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard import configured, promise_questions, queries, shapes
+from dashboard import configured, promise_questions, queries, shapes, transaction_questions
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.view import RAW_WINDOW_MS, View
@@ -25,7 +25,7 @@ ROUNDS_BACK = 3
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
-    queries.OF_THE_NEWEST_ROUND,
+    (*queries.OF_THE_NEWEST_ROUND, *transaction_questions.OF_THE_NEWEST_ROUND),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,

@@ -17,7 +17,7 @@ from store.segments import folder, producer_name
 from tests.dashboard import fixture_store
 from tests.dashboard.conftest import ROOT, now_ms
 
-PAGES = ["overview", "lag", "rebalances", "violations", "health"]
+PAGES = ["overview", "lag", "rebalances", "violations", "transactions", "health"]
 # A Markdown special character of the hostile name without its backslash.
 UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
 
@@ -86,6 +86,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "lag": "No group with a committed offset was seen",
         "rebalances": "No group changed",
         "violations": "No finding lasted into this window",
+        "transactions": "the coordinators did not all answer",
         "health": "No round was stored",
     }
     assert expected[page] in said
@@ -166,6 +167,7 @@ def test_health_says_why_a_promise_is_inferred(visit, undeclared):
         ("lag", "rebalances", "Groups, most lag first"),
         ("rebalances", "group_members", "2 rebalances of 1 group"),
         ("violations", "finding_events", "Findings, worst first"),
+        ("transactions", "open_producers", "Fencing and time-outs"),
         ("health", "part_events", "Last round, by signal"),
     ],
 )
