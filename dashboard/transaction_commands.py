@@ -81,7 +81,7 @@ def abort(connection: Sequence[str], part: Part) -> Command | None:
 def reading(connection: Sequence[str], transactional_id: str | None, parts: Sequence[Part]) -> list[Command]:
     """What to look at first, from the coordinator's side and from the leaders'."""
     described = None if transactional_id is None else describe(connection, transactional_id)
-    leaders = sorted({part.leader for part in parts if part.leader is not None})
+    leaders = [part.leader for part in parts if part.leader is not None]
     return [
         *([described] if described else []),
         *(describe_producers(connection, part) for part in parts[:SHOWN_PARTITIONS]),

@@ -163,14 +163,14 @@ def table_row(one: OpenTransaction, groups: Waiting | None, view: View) -> dict[
         "State": transaction_words.STATES[one.state].text,
         "Transactional id": "–" if row["transactional_id"] is None else cut(row["transactional_id"]),
         "Producer": f"{row['producer_id']} · {row['producer_epoch']}",
-        "Coordinator": coordinator(one),
-        "Since": wording.since(began_ms, view.to_ms) + ("" if is_begin else " or before"),
         "For": ("" if is_begin else "at least ") + wording.duration(one.seen_ms - began_ms),
         "Timeout": "–" if row["timeout_ms"] is None else wording.duration(row["timeout_ms"]),
-        "Partitions": row["partitions"],
-        "Topics": cut(", ".join(row["topics"] or ()), 60) or "none yet",
         "Held back": None if isinstance(held, Unknown) else held,
         "Would wait": names(groups),
+        "Coordinator": coordinator(one),
+        "Since": wording.since(began_ms, view.to_ms) + ("" if is_begin else " or before"),
+        "Partitions": row["partitions"],
+        "Topics": cut(", ".join(row["topics"] or ()), 60) or "none yet",
         "Unknown because": held.reason if isinstance(held, Unknown) else "",
     }
 

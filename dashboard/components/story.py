@@ -32,4 +32,4 @@ def draw(causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
 
 def link(label: str, finding_id: str) -> None:
     """To the evidence of a finding; `label` is Markdown."""
-    st.pagelink(VIOLATIONS, label=f":blue[{label} →]", query_params={"finding": finding_id}, icon="")
+    st.page_link(VIOLATIONS, label=f":blue[{label} →]", query_params={"finding": finding_id}, icon="")

@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard import cached, transaction_commands, transaction_facts, transaction_words, wording
 from dashboard.components import selection, story, tables
 from dashboard.components.panel import Panel
-from dashboard.names import cut, in_markdown, is_cut
+from dashboard.names import cut, in_markdown, is_cut, visible
 from dashboard.queries import Rows
 from dashboard.transaction_commands import Command
 from dashboard.transactions import OpenTransaction, Waiting, coordinator, table_row
@@ -52,8 +52,8 @@ def open_ones(found: Sequence[OpenTransaction], waiting: Mapping[str, Waiting], 
 
 COLUMNS = {
     "State": st.column_config.TextColumn(width=95),
-    "Transactional id": st.column_config.TextColumn(width=170),
-    "Producer": st.column_config.TextColumn("Producer id · epoch", width=130),
+    "Transactional id": st.column_config.TextColumn(width=150),
+    "Producer": st.column_config.TextColumn("Producer id · epoch", width=115),
     "Coordinator": st.column_config.TextColumn("Its coordinator says", width=160),
     "Since": st.column_config.TextColumn("Open since (UTC)", help="By its coordinator, else when it was first seen"),
     "For": st.column_config.TextColumn("Open for"),
@@ -61,7 +61,7 @@ COLUMNS = {
         "Held back, offsets",
         "High watermark − last stable offset, over the partitions whose stable offset it holds; a dash: unknown",
     ),
-    "Would wait": st.column_config.TextColumn("Would wait under read_committed", width=190, help=WAITS),
+    "Would wait": st.column_config.TextColumn("Would wait (read_committed)", width=170, help=WAITS),
     "Unknown because": st.column_config.TextColumn(width=220),
 }
 
@@ -74,7 +74,7 @@ def headline(one: OpenTransaction) -> None:
     st.markdown(f"{look.badge} **{called}** :gray[{producer} · {in_markdown(coordinator(one))}]")
     if name is not None and is_cut(name):
         st.caption("Transactional id in full")
-        st.code(name, language=None, wrap_lines=True)
+        st.code(visible(name), language=None, wrap_lines=True)
     for sentence in transaction_facts.advice(one):
         st.markdown(in_markdown(sentence, 600))
 

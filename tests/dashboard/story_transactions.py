@@ -24,7 +24,7 @@ SAME_EPOCH = 9011
 def write(log: SegmentLog, cluster_id: str, start_ms: int, story_ms: int, end_ms: int) -> None:
     """Rounds run from start to end; the last marker is written before `story_ms`."""
     rounds = list(ticks(start_ms, end_ms))
-    log.append("open_transactions", list(_transactions(cluster_id, story_ms, end_ms)))
+    log.append("open_transactions", list(_transactions(cluster_id, start_ms, story_ms, end_ms)))
     log.append("open_producers", list(_producers(cluster_id, start_ms, story_ms, end_ms)))
     log.append("partition_offsets", [row for tick, at in rounds for row in _offsets(cluster_id, tick, at)])
     log.append("committed_offsets", [row for tick, at in rounds for row in _commits(cluster_id, tick, at)])
@@ -57,7 +57,7 @@ def _lasting(from_ms: int, end_ms: int) -> dict[str, object]:
     return {"started_at": from_ms, "last_seen_at": end_ms - 1_000}
 
 
-def _transactions(cluster_id: str, story_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
+def _transactions(cluster_id: str, start_ms: int, story_ms: int, end_ms: int) -> Iterator[dict[str, object]]:
     def one(name: str, producer: int, epoch: int, partitions: list[int], timeout_ms: int, began_ms: int):
         return {
             "cluster_id": cluster_id, "transactional_id": name, "producer_id": producer, "producer_epoch": epoch,
@@ -73,8 +73,9 @@ def _transactions(cluster_id: str, story_ms: int, end_ms: int) -> Iterator[dict[
         "started_at": slow_ms - 53_000, "last_seen_at": slow_ms, "ended_before": slow_ms + STEP_MS,
         "ended_reason": "no longer open",
     }  # fmt: skip
-    yield one("transfer-tx-1", 9003, 11, [2, 3], 20 * MINUTE_MS, story_ms - 17 * MINUTE_MS) | _lasting(
-        story_ms - 17 * MINUTE_MS + 2_000, end_ms
+    # Past four fifths of its timeout for the next twenty minutes.
+    yield one("transfer-tx-1", 9003, 11, [2, 3], 120 * MINUTE_MS, story_ms - 100 * MINUTE_MS) | _lasting(
+        start_ms, end_ms
     )
     yield one(HOSTILE_ID, 9004, 0, [4], day, story_ms - 15_000) | _lasting(story_ms - 14_000, end_ms)
 
@@ -84,7 +85,7 @@ def _producers(cluster_id: str, start_ms: int, story_ms: int, end_ms: int) -> It
     for producer, epoch, partition, began_ms in (
         (9001, 7, 0, start_ms),
         (9002, 3, 1, story_ms - 18_000),
-        (9003, 11, 2, story_ms - 17 * MINUTE_MS + 2_000),
+        (9003, 11, 2, start_ms),
     ):
         yield {
             "cluster_id": cluster_id, "topic": TOPIC, "topic_id": TOPIC_ID, "partition": partition,

@@ -15,9 +15,10 @@ pytestmark = pytest.mark.browser
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-PAGES = {"/": "Overview", "/lag": "Lag", "/rebalances": "Rebalances", "/violations": "Violations", "/health": "Health"}
+PAGES = {"/": "Overview", "/lag": "Lag", "/rebalances": "Rebalances", "/violations": "Violations",
+         "/transactions": "Transactions", "/health": "Health"}  # fmt: skip
 # Streamlit asks below the page's path first when a subpage is opened by its address, and then at the root.
-HARMLESS = re.compile(r"/(lag|rebalances|violations|health)/_stcore/(health|host-config)$")
+HARMLESS = re.compile(r"/(lag|rebalances|violations|transactions|health)/_stcore/(health|host-config)$")
 SHOTS = os.environ.get("TIDEMARK_SHOTS")
 
 

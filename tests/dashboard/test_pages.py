@@ -173,12 +173,7 @@ def test_health_says_why_a_promise_is_inferred(visit, undeclared):
 )
 def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, broken, alive):
     settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
-    where = tmp_path / "data" / folder(TABLES[broken], now_ms())
-    where.mkdir(parents=True, exist_ok=True)
-    # A whole Parquet file whose times are text, as another program may leave one.
-    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"]}
-    times = {TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]}
-    pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
+    break_table(tmp_path / "data", broken)
 
     app = visit(settings, page)
 
@@ -314,6 +309,15 @@ def test_without_settings_the_page_says_which_variable_to_set(monkeypatch):
 
     assert "TIDEMARK_SETTINGS" in app.code[0].value
     assert not app.exception
+
+
+def break_table(data_dir: Path, table: str) -> None:
+    """A whole Parquet file whose times are text, as another program may leave one."""
+    where = data_dir / folder(TABLES[table], now_ms())
+    where.mkdir(parents=True, exist_ok=True)
+    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"]}
+    times = {TABLES[table].time_column: ["yesterday"], "started_at": ["yesterday"]}
+    pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
 
 
 def _store(folder: Path, *, story_ms: int, quiet_minutes: int = 0, with_pipelines: bool = True) -> Path:
