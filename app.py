@@ -24,6 +24,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/rebalances.py", title="Rebalances", icon=":material/swap_horiz:"),
             st.Page(f"{pages}/violations.py", title="Violations", icon=":material/gavel:"),
             st.Page(f"{pages}/replication.py", title="Replication", icon=":material/account_tree:"),
+            st.Page(f"{pages}/transactions.py", title="Transactions", icon=":material/receipt_long:"),
             st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
         ],
         "Tidemark": [

@@ -3,7 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from dashboard import cached, concerns, explained, promise_questions, proposals, queries, shapes, standing, tiles
+from dashboard import (
+    cached,
+    concerns,
+    explained,
+    promise_questions,
+    proposals,
+    queries,
+    shapes,
+    standing,
+    tiles,
+    transaction_answers,
+)
 from dashboard.concerns import Concern
 from dashboard.explained import Explanation
 from dashboard.promise_facts import Seen
@@ -143,13 +154,12 @@ def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]
 def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
-    held = (cached.now(view, queries.TRANSACTIONS), cached.now(view, queries.HANGING))
     return (
         tiles.lag(group_lag(view), cached.lag_trend(view, SPARK_POINTS)),
         tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
         tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),
-        tiles.transactions(*held, share, view.to_ms),
+        tiles.transactions(transaction_answers.found(view), share, all_asked=transaction_answers.all_asked(view)),
     )
 
 

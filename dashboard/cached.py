@@ -22,6 +22,7 @@ from dashboard import (
     queries,
     replication_questions,
     shapes,
+    transaction_questions,
 )
 from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
@@ -46,7 +47,12 @@ RAW_SAMPLES_AT_MOST = 1_000_000
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
-    (*queries.OF_THE_NEWEST_ROUND, promise_questions.TOPICS, promise_questions.CONFIGURATIONS),
+    (
+        *queries.OF_THE_NEWEST_ROUND,
+        *transaction_questions.OF_THE_NEWEST_ROUND,
+        promise_questions.TOPICS,
+        promise_questions.CONFIGURATIONS,
+    ),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,

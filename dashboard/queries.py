@@ -141,21 +141,6 @@ LEADER_CHANGES = Question(("partition_state",), """
     WHERE epoch_before IS NOT NULL AND leader_epoch <> epoch_before AND started_at >= $from
     ORDER BY at_ms""")  # fmt: skip
 
-# Open transactions as their coordinators describe them, the oldest first.
-TRANSACTIONS = Question(("open_transactions",), """
-    SELECT transactional_id, producer_id, producer_epoch, state, timeout_ms, partitions,
-           epoch_ms(transaction_started_at) AS transaction_started_at_ms, epoch_ms(started_at) AS seen_at_ms
-    FROM open_transactions WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to)
-    ORDER BY coalesce(transaction_started_at, started_at)""")  # fmt: skip
-# Producers with an open transaction on a partition that no coordinator lists (KIP-664), for 10 s or more.
-HANGING = Question(("open_producers", "open_transactions"), """
-    SELECT topic, partition, producer_id, producer_epoch, current_transaction_start_offset
-    FROM open_producers p WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to)
-      AND last_seen_at - started_at >= INTERVAL 10 SECOND
-      AND NOT EXISTS (FROM open_transactions t WHERE t.cluster_id = p.cluster_id AND t.producer_id = p.producer_id
-                      AND (t.ended_before IS NULL OR t.ended_before > $to))
-    ORDER BY topic, partition""")  # fmt: skip
-
 REBALANCES = Question(("rebalances",), """
     SELECT group_id, epoch_ms(changed_after) AS changed_after_ms, epoch_ms(observed_at) AS observed_at_ms,
            joined, "left", moved, cause, group_epoch
@@ -210,6 +195,6 @@ JOB_RUNS = Question(("job_runs",), """
     FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
 
 # What pages ask of one window at one time.
-OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, GROUP_STATES, REPLICATION, TRANSACTIONS, HANGING)
+OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, GROUP_STATES, REPLICATION)
 OF_THE_LAST_DAY = (SAMPLED, COMPARISONS, NEWEST_MINUTE)
 OF_TIDEMARK = (PARTS, JOB_RUNS)

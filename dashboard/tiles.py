@@ -1,5 +1,6 @@
 """The tiles of the overview: a number with what it leaves open. A number that is not known is a word and a reason."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,8 +8,10 @@ from typing import Any
 from dashboard import wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
+from dashboard.transactions import OpenTransaction
 from guarantees.findings import Kind, Unit
 from guarantees.promises import Verdict
+from guarantees.rules.transactions import TransactionClass
 
 Row = Mapping[str, Any]
 DAY_MS = 86_400_000
@@ -82,17 +85,18 @@ def replication(rows: Sequence[Row]) -> Tile:
     return Tile(label, wording.count(row["under_replicated"]), note, Verdict.DEGRADED if is_bad else Verdict.OK)
 
 
-def transactions(open_rows: Sequence[Row], hanging: Sequence[Row], overdue_share: float, at_ms: int) -> Tile:
-    """Open transactions, how many of them near or past their timeout, and hanging ones (KIP-664)."""
-    overdue = sum(is_overdue(row, overdue_share, at_ms) for row in open_rows)
-    note = f"{overdue:,} past {overdue_share:.0%} of the timeout, {len(hanging):,} hanging"
-    verdict = Verdict.DEGRADED if overdue or hanging else Verdict.OK
-    return Tile("Open transactions", wording.count(len(open_rows)), note, verdict)
-
-
-def is_overdue(row: Row, overdue_share: float, at_ms: int) -> bool:
-    started = row["transaction_started_at_ms"]
-    return started is not None and at_ms - started > overdue_share * row["timeout_ms"]
+def transactions(found: Sequence[OpenTransaction], overdue_share: float, *, all_asked: bool) -> Tile:
+    """Open transactions, how many of them are near or past their timeout, and hanging ones (KIP-664)."""
+    label = "Open transactions"
+    if not found and not all_asked:
+        return unknown(label, "the coordinators did not all answer")
+    states = Counter(one.state for one in found)
+    late, hanging = sum(one.is_late for one in found), states[TransactionClass.HANGING]
+    unlisted = states[TransactionClass.UNLISTED]
+    note = f"{late:,} past {overdue_share:.0%} of the timeout, {hanging:,} hanging"
+    note += f", {unlisted:,} unlisted" if unlisted else ""
+    verdict = Verdict.DEGRADED if late or hanging or unlisted else Verdict.OK
+    return Tile(label, wording.count(len(found)), note, verdict)
 
 
 def recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:

@@ -30,21 +30,27 @@ def mark_traces(marks: Iterable[Mark], line: str) -> list[go.Scatter]:
 
 
 def _mark_trace(verdict: Verdict | None, marks: Sequence[Mark], line: str) -> go.Scatter:
-    look = wording.LOOKS[verdict] if verdict else None
+    if verdict is None:
+        return marks_of(marks, "line-ns-open", line, "information")
+    return marks_of(marks, SYMBOLS[verdict], wording.LOOKS[verdict].colour, wording.LOOKS[verdict].word)
+
+
+def marks_of(marks: Sequence[Mark], symbol: str, colour: str, name: str) -> go.Scatter:
+    """Moments that mean the same: one shape, one colour, one word; a larger mark counts more."""
     return go.Scatter(
         x=[time_text(mark.at_ms) for mark in marks],
         y=[in_figure(mark.lane) for mark in marks],
         mode="markers",
         marker={
-            "symbol": SYMBOLS[verdict] if verdict else "line-ns-open",
-            "color": look.colour if look else line,
+            "symbol": symbol,
+            "color": colour,
             "opacity": 1,
             "size": [_mark_px(mark.size) for mark in marks],
-            "line": {"width": 1.5, "color": look.colour if look else line},
+            "line": {"width": 1.5, "color": colour},
         },
         text=[in_figure(mark.text, 120) for mark in marks],
         customdata=[mark.finding_id for mark in marks] if marks[0].finding_id else None,
-        name=look.word if look else "information",
+        name=name,
         hovertemplate="%{text}<br>%{x|%Y-%m-%d %H:%M:%S} UTC<extra></extra>",
     )
 
@@ -59,23 +65,28 @@ def bar_traces(
 ) -> list[go.Bar]:
     """One trace for each tone: horizontal bars from where the window begins. `names` are of the tones 0, 1 and None."""
     return [
-        go.Bar(
-            orientation="h",
-            y=[in_figure(span.lane) for span in group],
-            base=[time_text(max(from_ms, span.from_ms)) for span in group],
-            x=[max(1, span.to_ms - max(from_ms, span.from_ms)) for span in group],
-            marker={"color": colour, "line": {"width": 0}},
-            text=[in_figure(span.text, 60) for span in group],
-            textposition="inside",
-            insidetextanchor="start",
-            insidetextfont={"color": ink},
-            textangle=0,
-            name=name,
-            hovertemplate="%{y}<br>%{text}<extra></extra>",
-        )
+        bars_of(group, colour, name, from_ms, ink)
         for tone, colour, ink, name in zip((0, 1, None), (*TONES, REBALANCING), INKS, names, strict=True)
         if (group := [span for span in spans if span.tone == tone])
     ]
+
+
+def bars_of(spans: Sequence[Span], colour: str, name: str, from_ms: int, ink: str | None = None) -> go.Bar:
+    """Stretches of time that mean the same, as horizontal bars that begin in the window, their text in `ink`."""
+    return go.Bar(
+        orientation="h",
+        y=[in_figure(span.lane) for span in spans],
+        base=[time_text(max(from_ms, span.from_ms)) for span in spans],
+        x=[max(1, span.to_ms - max(from_ms, span.from_ms)) for span in spans],
+        marker={"color": colour, "line": {"width": 0}},
+        text=[in_figure(span.text, 60) for span in spans],
+        textposition="inside",
+        insidetextanchor="start",
+        insidetextfont={"color": ink},
+        textangle=0,
+        name=name,
+        hovertemplate="%{y}<br>%{text}<extra></extra>",
+    )
 
 
 def line_colour(view: View) -> str:

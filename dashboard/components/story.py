@@ -23,12 +23,13 @@ def draw(causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
         assumed = f" :gray[Assuming that {in_markdown(statement.assumption, 300)}.]" if statement.assumption else ""
         st.markdown(f"{grade(statement.grade)} {in_markdown(statement.text, 400)}{assumed}")
         if cause.finding_id is not None:
-            _link("The finding that explains it", cause.finding_id)
+            link("The finding that explains it", cause.finding_id)
     if consequences:
         st.markdown(f"**Followed by** {wording.plural(len(consequences), 'finding')}")
     for finding in consequences[:SHOWN]:
-        _link(in_markdown(finding.title, 120), finding.finding_id)
+        link(in_markdown(finding.title, 120), finding.finding_id)
 
 
-def _link(label: str, finding_id: str) -> None:
+def link(label: str, finding_id: str) -> None:
+    """To the evidence of a finding; `label` is Markdown."""
     st.page_link(VIOLATIONS, label=f":blue[{label} →]", query_params={"finding": finding_id}, icon="")

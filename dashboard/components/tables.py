@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard import wording
+from dashboard import transaction_words, wording
 from guarantees.promises import Verdict
 
 # Text colours that reach a contrast of 4.5 on both themes do not exist; these keep 3 on both, and the word says it too.
@@ -15,7 +15,9 @@ INK = {
     wording.LOOKS[Verdict.VIOLATED].text: "#D55E00",
     wording.LOOKS[Verdict.DEGRADED].text: "#B87900",
     wording.LOOKS[Verdict.OK].text: "#00916A",
-}
+    **{look.text: {"red": "#D55E00", "orange": "#B87900", "violet": "#B0558A"}[look.tone]
+       for look in transaction_words.STATES.values() if look.tone != "gray"},
+}  # fmt: skip
 
 
 # A table shows so many rows, in the order of what matters most: more are not read, only carried to the browser.

@@ -17,7 +17,7 @@ from store.log import SegmentLog
 from store.maintenance import roll_up
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
-from tests.dashboard import story_handling, story_replication
+from tests.dashboard import story_handling, story_replication, story_transactions
 
 CLUSTER_ID = "tK9mXbT4Qw2hYb1Zr0abcA"
 STEP_MS = 5_000
@@ -79,6 +79,7 @@ def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: in
     log = SegmentLog(data_dir, producer_name("host-1", "collect"))
     for table, rows in (_samples(times) | _intervals(times)).items():
         log.append(table, rows)
+    story_transactions.write(log, CLUSTER_ID, times.start_ms, story_ms, times.end_ms)
     log.append("part_events", list(_parts(times.start_ms)))
     append_events(log, events(story_ms))
     story_replication.add(log, times)
@@ -100,7 +101,8 @@ def events(end_ms: int) -> list[FindingEvent]:
 
 
 def findings(end_ms: int) -> list[Finding]:
-    return [lost(end_ms), duplicates(end_ms), frozen(end_ms), rewind(end_ms), redelivery(end_ms)]
+    told = [lost(end_ms), duplicates(end_ms), frozen(end_ms), rewind(end_ms), redelivery(end_ms)]
+    return [*told, *story_transactions.findings(CLUSTER_ID, end_ms)]
 
 
 def lost(end_ms: int) -> Finding:

@@ -217,13 +217,6 @@ def test_replication_is_unknown_without_partitions_and_never_green_over_a_shrunk
     assert "min ISR unknown for 18" in tiles.replication([row | {"min_isr_unknown": 18}]).note
 
 
-@pytest.mark.parametrize(("age_ms", "is_overdue"), [(48_000, False), (48_001, True)])
-def test_a_transaction_is_overdue_past_its_share_of_the_timeout(age_ms, is_overdue):
-    row = {"transaction_started_at_ms": END_MS - age_ms, "timeout_ms": 60_000}
-
-    assert tiles.is_overdue(row, 0.8, END_MS) is is_overdue
-
-
 @pytest.mark.parametrize(
     ("verdicts", "worst", "sentence"),
     [

@@ -21,6 +21,7 @@ PAGES = {
     "/rebalances": "Rebalances",
     "/violations": "Violations",
     "/replication": "Replication",
+    "/transactions": "Transactions",
     "/audit": "Duplicates & loss",
     "/health": "Health",
     "/settings": "Settings",

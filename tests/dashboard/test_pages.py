@@ -17,7 +17,7 @@ from store.segments import folder, producer_name
 from tests.dashboard import fixture_store, story_replication
 from tests.dashboard.conftest import ROOT, now_ms
 
-PAGES = ["overview", "lag", "rebalances", "violations", "replication", "audit", "health", "settings"]
+PAGES = ["overview", "lag", "rebalances", "violations", "replication", "transactions", "audit", "health", "settings"]
 TITLES = {"audit": "duplicates & loss"}
 ALWAYS_KNOWN = ["settings"]  # what is in force is known without a store
 # A Markdown special character of the hostile name without its backslash.
@@ -90,6 +90,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "violations": "No finding lasted into this window",
         "replication": "No partition was seen",
         "audit": "No topic was read record by record yet",
+        "transactions": "the coordinators did not all answer",
         "health": "No round was stored",
         "settings": "Not known: no round was stored in the last day",
     }
@@ -172,19 +173,14 @@ def test_health_says_why_a_promise_is_inferred(visit, undeclared):
         ("rebalances", "group_members", "2 rebalances of 1 group"),
         ("violations", "finding_events", "Findings, worst first"),
         ("replication", "replica_offsets", "at min ISR · 5 under-replicated in all"),
+        ("transactions", "open_producers", "Fencing and time-outs"),
         ("health", "part_events", "Last round, by signal"),
         ("settings", "rounds", "Thresholds"),
     ],
 )
 def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, broken, alive):
     settings = _store(tmp_path, story_ms=now_ms(), quiet_minutes=2)
-    where = tmp_path / "data" / folder(TABLES[broken], now_ms())
-    where.mkdir(parents=True, exist_ok=True)
-    # A whole Parquet file whose times are text, as another program may leave one.
-    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"],
-               "topic_id": [story_replication.SHIPMENTS_ID], "partition": [3]}  # fmt: skip
-    times = {TABLES[broken].time_column: ["yesterday"], "started_at": ["yesterday"]}
-    pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
+    break_table(tmp_path / "data", broken)
 
     app = visit(settings, page)
 
@@ -320,6 +316,16 @@ def test_without_settings_the_page_says_which_variable_to_set(monkeypatch):
 
     assert "TIDEMARK_SETTINGS" in app.code[0].value
     assert not app.exception
+
+
+def break_table(data_dir: Path, table: str) -> None:
+    """A whole Parquet file whose times are text, as another program may leave one."""
+    where = data_dir / folder(TABLES[table], now_ms())
+    where.mkdir(parents=True, exist_ok=True)
+    columns = {"cluster_id": [fixture_store.CLUSTER_ID], "group_id": ["order-service"], "part": ["collect"],
+               "topic_id": [story_replication.SHIPMENTS_ID], "partition": [3]}  # fmt: skip
+    times = {TABLES[table].time_column: ["yesterday"], "started_at": ["yesterday"]}
+    pq.write_table(pa.table(columns | times), where / "broken.0.1-1.parquet")
 
 
 def _store(folder: Path, *, story_ms: int, quiet_minutes: int = 0, with_pipelines: bool = True) -> Path:

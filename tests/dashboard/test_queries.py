@@ -126,19 +126,6 @@ def test_a_leader_change_is_another_epoch_and_not_a_shrunk_isr(log, tmp_path):
     assert [(row["partition"], row["leader"]) for row in ask(tmp_path, queries.LEADER_CHANGES)] == [(0, 2)]
 
 
-def test_a_producer_whose_transaction_no_coordinator_lists_hangs(log, tmp_path):
-    log.append("open_producers", [
-        interval("open_producers", producer_id=producer, producer_epoch=0, current_transaction_start_offset=producer)
-        for producer in (1, 2)
-    ])  # fmt: skip
-    log.append("open_transactions", [
-        {"cluster_id": "c", "transactional_id": "x", "producer_id": 1, "producer_epoch": 0, "state": "Ongoing",
-         "timeout_ms": 1, "started_at": AT_MS - 50_000, "last_seen_at": AT_MS}
-    ])  # fmt: skip
-
-    assert [row["producer_id"] for row in ask(tmp_path, queries.HANGING)] == [2]
-
-
 def test_an_empty_store_answers_nothing(tmp_path):
     asked = vars(queries) | vars(lag_questions)
     for name in ("LAG_CELLS", "LAG_TREND"):

@@ -1,0 +1,50 @@
+"""Which transactions hang or abort, and who waits for them."""
+
+import streamlit as st
+
+from dashboard import cached, transaction_answers, transaction_facts
+from dashboard.components import fencing_table, outcome_chart, panel, transaction_tables
+from dashboard.components.panel import Panel
+from dashboard.view import View
+from guarantees.observations import Signal
+
+SIGNALS = (Signal.TRANSACTIONS, Signal.PRODUCERS, Signal.END_OFFSETS)
+
+
+def open_ones(view: View) -> None:
+    if found := transaction_answers.searched(view):
+        transaction_tables.open_ones(found, transaction_answers.waiting(view), view, shown_by=CHOSEN)
+    else:
+        panel.empty(*transaction_answers.why_none(view))
+
+
+def chosen(view: View) -> None:
+    asked = st.query_params.get("transaction")
+    one = transaction_answers.chosen(view, asked)
+    if one is None:
+        panel.empty(*transaction_facts.none_chosen(asked))
+        return
+    parts = transaction_answers.parts(view, one)
+    transaction_tables.headline(one)
+    transaction_tables.partitions(parts, one, view)
+    transaction_tables.readers(transaction_answers.readers(view, one))
+    transaction_tables.findings(transaction_facts.about((h.finding for h in cached.findings(view).values()), one))
+    transaction_tables.commands(parts, one, view)
+
+
+def ended(view: View) -> None:
+    outcome_chart.draw(transaction_answers.headers_read(view), transaction_answers.marker_view(view), view)
+
+
+def fenced(view: View) -> None:
+    fencing_table.draw(transaction_answers.events(view), view, rerun=FENCED.fragment_key)
+
+
+FENCED = Panel("Fencing and time-outs", fenced, shows_age=False)
+CHOSEN = Panel("The chosen transaction", chosen, SIGNALS)
+
+st.title("Transactions", anchor=False)
+panel.show(Panel("Open transactions, worst first", open_ones, SIGNALS))
+panel.show(CHOSEN)
+panel.show(Panel("How transactions ended", ended, (Signal.END_OFFSETS,)))
+panel.show(FENCED)
