@@ -10,6 +10,7 @@ from dashboard.charts.small_strip import height_px, small_strip
 from dashboard.components import acting, evidence, panel
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern, in_view
+from dashboard.finding_groups import Event
 from dashboard.names import in_markdown
 from dashboard.standing import Standing
 from dashboard.view import View
@@ -55,21 +56,25 @@ def attention(view: View) -> None:
 
 
 def listed(concerns: Sequence[Concern], view: View) -> None:
-    """Findings as lines, each with a link to its evidence."""
-    for concern in concerns[:ATTENTION_ROWS]:
-        finding = concern.finding
-        with st.container(
-            horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding.finding_id}"
-        ):
-            since = f"since {wording.since(finding.happened_at_ms, view.to_ms)} UTC"
-            badges = f"{evidence.verdict(concern)} {acting.mark(concern.handling)}{grade(finding.grade)}"
-            st.markdown(
-                f"{badges} **{in_markdown(finding.title, 120)}** :gray[{in_markdown(concern.where, 60)} · {since}]",
-                width="stretch",
-            )
-            st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding.finding_id}, icon="")
-    if len(concerns) > ATTENTION_ROWS:
-        st.page_link(VIOLATIONS, label=f":blue[All {wording.count(len(concerns))} of them →]", icon="")
+    """Findings as lines, one for each event, with a link to the evidence of its worst finding."""
+    events = finding_groups.events(concerns)
+    for event in events[:ATTENTION_ROWS]:
+        finding_id = event.worst.finding.finding_id
+        with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding_id}"):
+            st.markdown(_line(event, view), width="stretch")
+            st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding_id}, icon="")
+    if len(events) > ATTENTION_ROWS:
+        st.page_link(VIOLATIONS, label=f":blue[All {wording.count(len(concerns))} findings →]", icon="")
+
+
+def _line(event: Event, view: View) -> str:
+    worst = event.worst
+    acknowledged = acting.mark(worst.handling) if event.acknowledged_count == len(event.concerns) else ""
+    where = f"{in_markdown(worst.where, 60)} · " if len(event.concerns) == 1 else ""
+    return (
+        f"{evidence.verdict(worst)} {acknowledged}{grade(worst.finding.grade)} **{in_markdown(event.title, 120)}** "
+        f":gray[{where}since {wording.since(event.since_ms, view.to_ms)} UTC]"
+    )
 
 
 def strip(view: View) -> None:
