@@ -3,8 +3,7 @@
 import pytest
 
 from tests.dashboard import test_journey
-from tests.dashboard.fixture_store import BASE_OFFSET
-from tests.dashboard.story_replication import NO_LEADER, SHIPMENTS_ID
+from tests.dashboard.story_replication import SHIPMENTS_ID
 from tests.dashboard.test_journey import Visit
 
 pytestmark = pytest.mark.browser
@@ -14,7 +13,7 @@ chromium = test_journey.chromium
 @pytest.mark.timeout(300)
 def test_a_partition_is_clicked_read_linked_and_left(chromium, served):
     with Visit(chromium, served) as visit:
-        visit.open("/replication")
+        visit.open("/replication?refresh=Off")
         visit.page.get_by_text("25 partitions:").wait_for()
         visit.page.get_by_text("the first of the table; select another one there").wait_for()
         assert "partition" not in visit.query()
@@ -32,18 +31,15 @@ def test_a_partition_is_clicked_read_linked_and_left(chromium, served):
         visit.page.locator("p", has_text="Partition shipments-3").wait_for()
         assert "partition" not in visit.query()
 
-        visit.open(f"/replication?partition={SHIPMENTS_ID}-4")
+        visit.open(f"/replication?refresh=Off&partition={SHIPMENTS_ID}-4")
         visit.page.locator("p", has_text="Partition shipments-4").wait_for()
-        log_ends = visit.page.get_by_role("grid", name="Log end offset of each replica")
-        log_ends.get_by_text("did not answer within 5 s").first.wait_for(state="attached")
-        assert any(str(BASE_OFFSET)[:10] in text for text in log_ends.get_by_role("gridcell").all_text_contents())
         assert visit.faults == []
 
 
 @pytest.mark.timeout(300)
 def test_an_unclean_election_leads_to_its_evidence(chromium, served):
     with Visit(chromium, served) as visit:
-        visit.open("/replication")
+        visit.open("/replication?refresh=Off")
         visit.page.get_by_text("Broker 1 became leader of shipments-2, not in sync when last seen").wait_for()
         visit.page.get_by_role("link", name="Evidence").click()
         visit.page.get_by_text("an unclean election").first.wait_for()
@@ -52,14 +48,13 @@ def test_an_unclean_election_leads_to_its_evidence(chromium, served):
 
 
 @pytest.mark.timeout(300)
-def test_a_selected_partition_stays_while_the_page_refreshes_and_its_reasons_are_read(chromium, served):
+def test_a_selected_partition_stays_while_the_page_refreshes(chromium, served):
     with Visit(chromium, served) as visit:
         visit.open(f"/replication?partition={SHIPMENTS_ID}-3")
-        offsets = visit.page.get_by_role("grid", name="Offsets as the leader answered")
-        offsets.get_by_text(NO_LEADER).first.wait_for(state="attached")
-
-        visit.page.wait_for_timeout(12_000)
-        visit.settle()
+        visit.page.locator("p", has_text="Partition shipments-3").wait_for()
+        said = visit.page.locator("p", has_text="Partitions at risk, worst first")
+        before = said.inner_text()
+        visit.page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before, timeout=60_000)
 
         assert visit.query()["partition"] == [f"{SHIPMENTS_ID}-3"]
         visit.page.locator("p", has_text="Partition shipments-3").wait_for()
