@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 @pytest.mark.timeout(300)
 def test_a_hanging_transaction_is_clicked_read_linked_and_left(chromium, served):
     with Visit(chromium, served) as visit:
-        visit.open("/transactions")
+        visit.open("/transactions?refresh=Off")  # a slow machine would draw without a pause
         visit.page.get_by_text("Select a transaction in the table").wait_for()
 
         visit.select_row(0)

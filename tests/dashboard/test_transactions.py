@@ -169,10 +169,12 @@ def test_a_partition_that_a_transaction_does_not_list_is_told_apart_from_those_i
 def test_a_transaction_is_judged_as_of_the_moment_asked_for(log, tmp_path):
     """Its interval has been stated again since."""
     log.append("open_transactions", [described(1, last_seen_at=AT_MS + 600_000)])
+    log.append("open_producers", [opened(2, 0, 1, last_seen_at=AT_MS + 600_000)])
 
-    (found,) = ask(tmp_path, transaction_questions.OPEN)
+    listed, unlisted_one = ask(tmp_path, transaction_questions.OPEN)
 
-    assert found["last_seen_at_ms"] == AT_MS + 1
+    assert listed["last_seen_at_ms"] == AT_MS + 1
+    assert unlisted_one["unlisted_last_seen_at_ms"] == AT_MS + 1
 
 
 def test_groups_wait_where_their_commit_stands_at_the_stable_offset_that_it_holds(log, tmp_path):
