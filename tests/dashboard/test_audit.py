@@ -157,7 +157,7 @@ def test_the_last_day_of_all_topics_is_the_tile_of_the_overview():
 
     audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], Verdict.OK)
 
-    tile = tiles.duplicates([one, other], sampled, END_MS)
+    tile = tiles.duplicates([one, other, concern(fixture_store.lost(END_MS))], sampled, END_MS)
     assert (tile.value, tile.note) == ("137", "133 to 148 · 2 findings")
     assert sum(audit.day.estimate for audit in audits) == 137
     assert [audit.day.lower for audit in audits] == [128, 5]
