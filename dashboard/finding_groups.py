@@ -88,6 +88,7 @@ def marks(found: Iterable[Event], from_ms: int) -> list[Mark]:
             text=event.title,
             verdict=event.worst.verdict,
             size=event.bounds.estimate if event.bounds else None,
+            finding_id=event.worst.finding.finding_id,
         )
         for event in found
     ]

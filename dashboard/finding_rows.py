@@ -18,10 +18,10 @@ def event_row(event: Event, view: View) -> dict[str, object]:
         "Finding": cut(event.title, 120),
         "Findings": number,
         "Since (UTC)": wording.since(event.since_ms, view.to_ms),
-        "How much": wording.bounds(event.bounds),
-        "Grade": _grades(event),
         "State": _share(event.open_count, number, "open", "closed"),
         "Acknowledged": _acknowledged(event),
+        "How much": wording.bounds(event.bounds),
+        "Grade": _grades(event),
         "Pipeline": ", ".join(cut(name) for name in list(pipelines)[:3]) or "–",
     }
 

@@ -8,6 +8,9 @@ LIMIT = 80
 
 # Everything Streamlit's Markdown gives a meaning, its own directives (:red[…]) and formulas ($…$) included.
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~:$&^=\"'])")
+# What Markdown makes a link of although nobody wrote one (GFM's autolinks: https://…, www.…, name@host).
+_LINKED = re.compile(r"(?i)(https?|www)(?=\\?[:.])|(?=@)")
+_NO_LINK = "\u2060"  # a word joiner: nothing to see, and no address any more
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
@@ -27,8 +30,8 @@ def is_cut(text: str, limit: int = LIMIT) -> bool:
 
 
 def in_markdown(text: str, limit: int = LIMIT) -> str:
-    """The text as Markdown that shows exactly it."""
-    return _MARKDOWN.sub(r"\\\1", cut(text, limit))
+    """The text as Markdown that shows exactly it, and links nowhere."""
+    return _LINKED.sub(rf"\g<0>{_NO_LINK}", _MARKDOWN.sub(r"\\\1", cut(text, limit)))
 
 
 def in_figure(text: str, limit: int = 40) -> str:

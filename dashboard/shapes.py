@@ -35,13 +35,14 @@ class LagHistory:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A moment on a lane. `size` is a count, None where nothing is counted."""
+    """A moment on a lane. `size` is a count, None where nothing is counted; `finding_id` is what a click opens."""
 
     lane: str
     at_ms: int
     text: str
     verdict: Verdict | None = None
     size: int | None = None
+    finding_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

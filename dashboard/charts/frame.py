@@ -42,6 +42,7 @@ def _mark_trace(verdict: Verdict | None, marks: Sequence[Mark], line: str) -> go
             "line": {"width": 1.5, "color": look.colour if look else line},
         },
         text=[in_figure(mark.text, 120) for mark in marks],
+        customdata=[mark.finding_id for mark in marks] if marks[0].finding_id else None,
         name=look.word if look else "information",
         hovertemplate="%{text}<br>%{x|%Y-%m-%d %H:%M:%S} UTC<extra></extra>",
     )

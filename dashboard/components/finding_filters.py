@@ -46,7 +46,7 @@ def _choice(one: Filter, options: Sequence[str], asked: finding_filters.Chosen, 
         key=key,
         format_func=lambda value: one.words.get(value) or cut(value),
         placeholder="all",
-        width=190,
+        width=140,
         on_change=partial(_write, one.parameter, key, rerun),
     )
 

@@ -14,11 +14,13 @@ from dashboard.view import View
 ROWS = 200
 PARAMETER = "finding"
 COLUMNS = {
-    "Verdict": st.column_config.TextColumn(width=100),
-    "What": st.column_config.TextColumn(width=130),
-    "Finding": st.column_config.TextColumn(width=310),
-    "How much": st.column_config.TextColumn(width=140),
+    "Verdict": st.column_config.TextColumn(width=98),
+    "What": st.column_config.TextColumn(width=125),
+    "Finding": st.column_config.TextColumn(width=240),
     "Findings": tables.number("Findings"),
+    "State": st.column_config.TextColumn(width=62),
+    "Acknowledged": st.column_config.TextColumn(width=95),
+    "How much": st.column_config.TextColumn(width=130),
 }
 
 

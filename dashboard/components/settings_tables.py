@@ -53,7 +53,9 @@ def thresholds(view: View) -> None:
     if not shown:
         panel.empty("The search finds no threshold.", "Clear it to see them all.")
         return
-    tables.plain(shown, None, "Thresholds, changed ones first")
+    # A static table: its reasons wrap, where a grid would cut them.
+    texts = {name: [in_markdown(str(row[name]), 300) for row in shown] for name in shown[0]}
+    st.table(texts, border="horizontal", hide_index=True, alt="Thresholds, changed ones first")
     st.caption("Names end in their unit: `_s` seconds, `_share`, `_offsets`. Change them under `[thresholds]`.")
 
 

@@ -3,9 +3,7 @@
 import streamlit as st
 
 from dashboard import finding_groups
-from dashboard.charts.findings import strip as findings_strip
-from dashboard.charts.frame import STILL
-from dashboard.components import evidence, finding_filters, finding_table, panel
+from dashboard.components import evidence, finding_filters, finding_strip, finding_table, panel
 from dashboard.components.panel import Panel
 from dashboard.view import View
 
@@ -13,9 +11,7 @@ from dashboard.view import View
 def strip(view: View) -> None:
     marks = finding_groups.marks(finding_groups.events(finding_filters.shown(view)), view.from_ms)
     if marks:
-        figure = findings_strip(marks[:1000], view)
-        st.plotly_chart(figure, config=STILL, alt="Findings by kind and time; the table below lists them")
-        st.caption("Shape and colour say what a finding means for the promises; a larger mark counts more.")
+        finding_strip.draw(marks, view, (TABLE.fragment_key, PROOF.fragment_key))
 
 
 def table(view: View) -> None:

@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("served")
     settings = fixture_store.write_settings(folder)
     fixture_store.build(folder / "data", now_ms(), quiet_minutes=15)
+    with page_over(settings, folder) as address:
+        yield address
+
+
+@contextmanager
+def page_over(settings: Path, folder: Path) -> Iterator[str]:
+    """The address of a page's server over the store of a settings file; its log goes to the folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]

@@ -1,5 +1,7 @@
 """Words, names and links: pure functions."""
 
+import re
+
 import pytest
 
 from dashboard import facts, names, view, wording
@@ -93,6 +95,15 @@ def test_a_hostile_name_is_escaped_cut_and_shows_its_hidden_characters():
     assert "\\u202e" in names.cut(fixture_store.HOSTILE, 200)
     assert names.in_figure("<b>x</b>") == "&lt;b&gt;x&lt;/b&gt;"
     assert "\n" not in names.visible("two\nlines")
+
+
+@pytest.mark.parametrize("text", ["see http://example.org/x", "HTTPS://a.b", "www.example.org", "ada@example.org"])
+def test_an_address_in_a_name_is_not_made_a_link(text):
+    """Markdown links bare addresses unless something stands inside them."""
+    shown = names.in_markdown(text)
+
+    assert not re.search(r"(?i)https?\\\\?:|www\\\\?\.|[^\u2060]@(?!\u2060)", shown)
+    assert shown.replace("\\", "").replace("\u2060", "") == text
 
 
 def test_a_link_gives_back_its_window_and_nonsense_gives_none():
