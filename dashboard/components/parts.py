@@ -1,8 +1,10 @@
 """How Tidemark itself is, as the overview and the health page show it."""
 
+from pathlib import Path
+
 import streamlit as st
 
-from dashboard import answers, cached, queries, startup, wording
+from dashboard import answers, cached, kept, queries, settings_rows, startup
 from dashboard.names import in_markdown
 from dashboard.view import View
 
@@ -22,10 +24,6 @@ def checklist(view: View) -> None:
 
 
 def store(view: View) -> None:
-    """What the data directory holds, and for how long."""
-    files, size = cached.store_size()
-    keep = cached.settings().store
-    st.markdown(
-        f"{wording.compact(size)}B in {wording.plural(files, 'file')}. Raw samples are kept "
-        f"{keep.raw_retention_h:g} h or {wording.compact(keep.raw_max_bytes)}B, whichever is less; findings for good."
-    )
+    """What the data directory holds, for how long, and since when."""
+    keep, (files, size) = cached.settings().store, cached.store_size()
+    st.markdown(settings_rows.store_line(keep, files, size, kept.oldest_hour_ms(Path(keep.data_dir))))

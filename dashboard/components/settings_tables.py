@@ -3,13 +3,12 @@
 import os
 import resource
 from importlib.metadata import version
-from pathlib import Path
 
 import streamlit as st
 from streamlit import runtime
 
-from dashboard import answers, cached, configured, diagnostics, kept, queries, settings_rows, wording
-from dashboard.components import panel, tables
+from dashboard import answers, cached, configured, diagnostics, queries, settings_rows, wording
+from dashboard.components import panel, parts, tables
 from dashboard.names import cut, in_markdown
 from dashboard.view import View
 
@@ -59,10 +58,9 @@ def thresholds(view: View) -> None:
     st.caption("Names end in their unit: `_s` seconds, `_share`, `_offsets`. Change them under `[thresholds]`.")
 
 
-def store(_: View) -> None:
-    keep, (files, size) = cached.settings().store, cached.store_size()
-    st.code(cut(keep.data_dir, 400), language=None, wrap_lines=True)
-    st.markdown(settings_rows.store_line(keep, files, size, kept.oldest_hour_ms(Path(keep.data_dir))))
+def store(view: View) -> None:
+    st.code(cut(cached.settings().store.data_dir, 400), language=None, wrap_lines=True)
+    parts.store(view)
     st.caption("Change it under `[store]`.")
 
 
