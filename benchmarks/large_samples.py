@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.large_cluster import CLUSTER_ID, SILENT, Cluster
+from benchmarks.large_cluster import BROKERS, CLUSTER_ID, SILENT, Cluster
 from guarantees.lag import NO_COMMIT
 from guarantees.observations import Signal
 from store.contracts import TABLES
@@ -25,13 +25,6 @@ def named(names: Sequence[str], numbers: np.ndarray) -> pa.Array:
 
 def repeated(text: str, length: int) -> pa.Array:
     return named([text], np.zeros(length, np.int32))
-
-
-def where(mask: np.ndarray, text: str) -> pa.Array:
-    """The text where the mask holds, null elsewhere."""
-    return pa.DictionaryArray.from_arrays(pa.array(np.zeros(len(mask), np.int32), mask=~mask), pa.array([text])).cast(
-        pa.string()
-    )
 
 
 def times(at_ms: np.ndarray) -> pa.Array:
@@ -89,7 +82,7 @@ def committed_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.
             "committed_offset": pa.array(offsets.ravel(), mask=silent | never),
             "committed_offset_unknown": unknown.cast(pa.string()),
             "is_pending": np.zeros(len(places), bool),
-            "broker": pa.array(cluster.place_group[places] % 6 + 1, pa.int32()),
+            "broker": pa.array(cluster.place_group[places] % BROKERS + 1, pa.int32()),
             "requested_at": times(at_ms + 100),
             "observed_at": times(at_ms + 300),
         }
@@ -114,7 +107,7 @@ def partition_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.
             "last_stable_offset": high_watermark,
             "high_watermark": high_watermark,
             "leader_epoch": np.full(number, 7),
-            "broker": pa.array(chosen[places] % 6 + 1, pa.int32()),
+            "broker": pa.array(chosen[places] % BROKERS + 1, pa.int32()),
             "log_start_observed_at": times(at_ms + 80),
             "requested_at": times(at_ms + 500),
             "observed_at": times(at_ms + ANSWERED_AFTER_MS),
@@ -139,7 +132,7 @@ def replica_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.Ta
             "topic": named(cluster.topics, topics[places]),
             "topic_id": named(cluster.topic_ids, topics[places]),
             "partition": pa.array(partitions[places], pa.int32()),
-            "replica": pa.array((chosen[places] + replica) % 6 + 1, pa.int32()),
+            "replica": pa.array((chosen[places] + replica) % BROKERS + 1, pa.int32()),
             "log_end_offset": ends - behind,
             "leader_epoch": np.full(number, 7),
             "requested_at": times(at_ms + 600),

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 
-from benchmarks.large_cluster import BASE_OFFSET, CLUSTER_ID, Cluster
+from benchmarks.large_cluster import BASE_OFFSET, BROKERS, CLUSTER_ID, Cluster
 from benchmarks.large_samples import named, repeated, times
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.lifecycle import Change, FindingEvent
@@ -53,8 +53,8 @@ def _partition_states(at_ms: int, started_ms: int, cluster: Cluster) -> pa.Table
     size = cluster.size
     number = size.topics * size.partitions
     index = np.arange(number)
-    first = (index * 7 + index // size.partitions) % 6 + 1
-    replicas = [[int(one), int(one) % 6 + 1, (int(one) + 1) % 6 + 1] for one in first]
+    first = (index * 7 + index // size.partitions) % BROKERS + 1
+    replicas = [[int(one), int(one) % BROKERS + 1, (int(one) + 1) % BROKERS + 1] for one in first]
     return pa.table(
         {
             "cluster_id": repeated(CLUSTER_ID, number),
@@ -131,7 +131,7 @@ def events(cluster: Cluster) -> Iterator[FindingEvent]:
             bounds=Bounds(0, None, 40 + number, Unit.OFFSETS),
             evidence={
                 "committed_offset_before": BASE_OFFSET + number, "committed_offset": BASE_OFFSET + 40 + number,
-                "observed_at_ms": at_ms, "broker": number % 6 + 1, "leader_epoch": 7,
+                "observed_at_ms": at_ms, "broker": number % BROKERS + 1, "leader_epoch": 7,
             },
             happened_at_ms=at_ms,
             last_seen_at_ms=at_ms,
@@ -169,7 +169,7 @@ def _life(finding: Finding, at_ms: int, *, is_closed: bool) -> Iterator[FindingE
 def _group_states(cluster: Cluster) -> Iterator[Row]:
     for number, group_id in enumerate(cluster.groups):
         yield {"group_id": group_id, "group_type": "consumer" if number % 3 == 0 else "classic", "state": "Stable",
-               "coordinator": number % 6 + 1, "members": MEMBERS}  # fmt: skip
+               "coordinator": number % BROKERS + 1, "members": MEMBERS}  # fmt: skip
 
 
 def _members(cluster: Cluster) -> Iterator[Row]:
@@ -186,7 +186,7 @@ def _transactions(at_ms: int, cluster: Cluster) -> Iterator[Row]:
         topics = [[cluster.topics[number * 3 % cluster.size.topics], p] for p in range(4)]
         yield {"transactional_id": f"ledger-writer-{number}", "producer_id": 9_000 + number, "producer_epoch": 3,
                "state": "Ongoing", "timeout_ms": 60_000, "transaction_started_at": at_ms - at_ms % 60_000 - 1_000,
-               "partitions": json.dumps(topics), "coordinator": number % 6 + 1}  # fmt: skip
+               "partitions": json.dumps(topics), "coordinator": number % BROKERS + 1}  # fmt: skip
 
 
 def _member_id(group_id: str, number: int) -> str:

@@ -27,7 +27,7 @@ class Session:
 
 
 def look(address: str, sessions: int, for_s: float) -> Sequence[Session]:
-    """So many sessions at once, begun one after another within a refresh, each for so long."""
+    """So many sessions at once, begun one after another within a refresh; each refreshes for so long."""
     return asyncio.run(_all(address.replace("http", "ws", 1), sessions, for_s))
 
 
@@ -47,7 +47,8 @@ async def _one(address: str, session: Session, after_s: float, for_s: float) -> 
         session.first_s = time.monotonic() - began
         if not fragments:
             return
-        while (asked := time.monotonic()) < began + for_s:
+        ends = time.monotonic() + for_s
+        while (asked := time.monotonic()) < ends:
             await asyncio.sleep(max(0.0, min(fragments.values()) - (time.monotonic() - asked)))
             await _refresh(connection, session, fragments)
 
@@ -65,8 +66,7 @@ async def _refresh(connection: ClientConnection, session: Session, fragments: di
 
 async def _run(connection: ClientConnection, ask: BackMsg, until: int, fragments: dict[str, float]) -> int:
     """Ask for a run and read to its end; returns the bytes."""
-    if not ask.HasField("rerun_script"):
-        ask.rerun_script.query_string = ""
+    ask.rerun_script.SetInParent()  # asked for nothing in particular, it is the whole page
     await connection.send(ask.SerializeToString())
     size = 0
     while True:

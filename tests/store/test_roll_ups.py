@@ -133,6 +133,16 @@ def test_an_hour_of_a_group_has_its_last_minutes_lag_and_its_highest_peak(tmp_pa
     assert (row["lag"], row["lag_max"]) == (2, 90)
 
 
+def test_a_minute_that_failed_withholds_the_sum_of_its_hour(tmp_path, log):
+    append(log, commit_row(1, T0, **TIMED_OUT))
+    append(log, commit_row(2, T0 + MINUTE))
+
+    roll_up(tmp_path, AFTER)
+
+    row = only(tmp_path, "group_lag_hour")
+    assert (row["lag"], row["unknown"], row["unknown_reason"]) == (None, 1, "timed out")
+
+
 def test_groups_are_rolled_up_by_the_minute_and_hours_once_they_are_over(tmp_path, log):
     append(log, commit_row(1, T0))
 
