@@ -103,11 +103,9 @@ def _has_moved(before: Memory, found: Reading) -> bool:
 def _begun(before: Memory, found: Reading, gap_s: float) -> Silence | None:
     """The commit stood since the last sample although work was left then: silence from that sample on."""
     offsets = before.offsets.get(found.key.topic_partition)
-    if offsets is None or _has_moved(before, found):
+    if offsets is None or offsets.topic_id != found.commit.topic_id or _has_moved(before, found):
         return None
     last = before.commits[found.key]
-    if not last.topic_id == offsets.topic_id == found.commit.topic_id:
-        return None
     left = Reading(found.key, last, found.committed_offset, offsets).readable
     if not isinstance(left, int) or left <= MARKER_SLACK:
         return None

@@ -4,7 +4,7 @@ import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.thresholds import Thresholds
-from tests.guarantees.builders import NOBODY, PARTITION, at, finding, findings, member, seen
+from tests.guarantees.builders import NOBODY, PARTITION, at, finding, findings, member, offsets, seen, state
 
 REWIND = Kind.REWIND
 A, B = seen(0, high=900, committed=500), seen(5, high=900, committed=300)
@@ -112,6 +112,12 @@ def test_only_a_group_without_members_on_both_sides_was_reset_by_an_operator(bef
     assert (found.severity == 1) is is_reset
 
 
+def test_a_small_reset_by_an_operator_does_not_turn_serious():
+    left = [seen(s, high=900, committed=c, members=()) for s, c in ((5, 500), (10, 499), (75, 499))]
+
+    assert finding(A, *left, kind=REWIND).severity == 1
+
+
 def test_a_group_that_looks_dead_is_not_taken_for_empty():
     rounds = [seen(s, high=900, committed=c, members=(), group_state="Dead") for s, c in ((0, 500), (5, 300))]
 
@@ -174,9 +180,27 @@ def test_a_rewind_below_the_log_start_delivers_nothing_again_and_says_so():
 
 def test_the_log_start_of_a_topic_with_another_id_bounds_nothing():
     other = seen(5, high=900, start=450, committed=300)
-    answer = replace(other.partitions[PARTITION], topic_id="topic-id-2")
+    for high in (900, 250):
+        answer = replace(other.partitions[PARTITION], topic_id="topic-id-2", high_watermark=high)
+        assert finding(A, replace(other, partitions={PARTITION: answer}), kind=REWIND).bounds.upper == 200
 
-    assert finding(A, replace(other, partitions={PARTITION: answer}), kind=REWIND).bounds.upper == 200
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (seen(0, committed=500), B),
+        (A, seen(5, committed=300)),
+        (A, seen(5, high=900, start=NOBODY, committed=300)),
+        *[tuple(replace(one, groups={}) for one in (A, B))],
+    ],
+    ids=["the end before", "the end now", "the log start", "the group"],
+)
+def test_a_rewind_is_one_too_where_something_else_is_not_known(before, after):
+    assert finding(before, after, kind=REWIND).bounds.upper == 200
+
+
+def test_a_rewind_to_the_first_offset_delivers_that_again_too():
+    assert finding(A, seen(5, high=900, committed=0), kind=REWIND).bounds.upper == 500
 
 
 def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation_that_the_end_did_not_show():
@@ -185,6 +209,8 @@ def test_a_lower_commit_with_a_higher_leader_epoch_repairs_a_truncation_that_the
     assert not findings(before, seen(5, high=1500, epoch=3, committed=1000, commit_epoch=2), kind=REWIND)
     assert findings(before, seen(5, high=1500, epoch=3, committed=1000, commit_epoch=1), kind=REWIND)
     assert findings(before, seen(5, high=1500, epoch=3, committed=1000), kind=REWIND)
+    unnamed = seen(0, high=1100, epoch=1, committed=1100)
+    assert findings(unnamed, seen(5, high=1500, epoch=3, committed=1000, commit_epoch=2), kind=REWIND)
 
 
 def test_a_commit_that_comes_back_to_the_end_of_a_cut_log_rereads_nothing():
@@ -202,6 +228,25 @@ def test_a_commit_that_comes_back_in_the_round_that_shows_the_cut_is_measured_by
     rounds = (seen(0, high=1500, committed=1500), seen(5, high=1100, epoch=1, committed=back_to))
 
     assert bool(findings(*rounds, kind=REWIND)) is is_found
+
+
+def test_a_cut_of_another_partition_explains_no_rewind():
+    other = PARTITION._replace(partition=1)
+    rounds = [
+        replace(one, partitions={**one.partitions, other: offsets(high, epoch=epoch, second=5 * number)})
+        for number, (one, high, epoch) in enumerate(
+            [(A, 900, 0), (seen(5, high=900, committed=500), 200, 1), (seen(10, high=900, committed=300), 210, 1)]
+        )
+    ]
+
+    assert len(findings(*rounds, kind=Kind.LOG_TRUNCATED)) == len(findings(*rounds, kind=REWIND)) == 1
+
+
+def test_another_finding_on_the_partition_explains_no_rewind():
+    low = [replace(one, states={PARTITION: state([1])}) for one in (A, seen(5, high=900, committed=500))]
+    fallen = seen(10, high=900, committed=300, isr=state([1], second=10))
+
+    assert {one.kind for one in findings(*low, fallen)} == {Kind.BELOW_MIN_ISR, REWIND}
 
 
 def test_a_commit_from_below_the_cut_that_falls_is_a_rewind():
