@@ -45,18 +45,3 @@ def test_an_unclean_election_leads_to_its_evidence(chromium, served):
         visit.page.get_by_text("an unclean election").first.wait_for()
         assert visit.query()["finding"]
         assert visit.faults == []
-
-
-@pytest.mark.timeout(300)
-def test_a_selected_partition_stays_while_the_page_refreshes(chromium, served):
-    with Visit(chromium, served) as visit:
-        visit.open(f"/replication?partition={SHIPMENTS_ID}-3")
-        visit.page.locator("p", has_text="Partition shipments-3").wait_for()
-        said = visit.page.locator("p", has_text="Partitions at risk, worst first")
-        before = said.inner_text()
-        visit.page.wait_for_function("before => !document.body.innerText.includes(before)", arg=before, timeout=60_000)
-
-        assert visit.query()["partition"] == [f"{SHIPMENTS_ID}-3"]
-        visit.page.locator("p", has_text="Partition shipments-3").wait_for()
-        assert visit.page.get_by_text("could not be drawn").count() == 0
-        assert visit.faults == []
