@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast lint mutate clean
+.PHONY: help demo run test test-fast lint mutate screenshots clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ lint: $(VENV)/.development ## style, formatting and types
 
 mutate: $(VENV)/.development ## break the pure core on purpose and list what no test noticed: make mutate ONLY='guarantees.rules.rewind*'
 	$(BIN)/mutmut run $(if $(ONLY),'$(ONLY)') && $(BIN)/mutmut results
+
+screenshots: $(VENV)/.development ## every page and state in light and dark, into docs/images
+	$(BIN)/python -m tests.dashboard.screenshots docs/images
 
 clean: ## remove the virtual environment and everything the tests made
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis mutants
