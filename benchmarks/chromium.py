@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
+PATIENCE_MS = 300_000
 # Long tasks: the main thread was busy for more than 50 ms and answered nobody.
 WATCH = """
 window.longTasks = [];
@@ -72,8 +73,8 @@ class Look:
     def _timed(self, act: Callable[[], object], shown: str) -> float:
         began = time.perf_counter()
         act()
-        self.page.locator(shown).first.wait_for(state="visible", timeout=120_000)
-        self.page.locator(IDLE).wait_for(timeout=120_000)
+        self.page.locator(shown).first.wait_for(state="visible", timeout=PATIENCE_MS)
+        self.page.locator(IDLE).wait_for(timeout=PATIENCE_MS)
         return time.perf_counter() - began
 
     def _count(self, event: dict[str, dict[str, object]]) -> None:
