@@ -16,7 +16,7 @@ from guarantees.observations import PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, Triage, known_reading
-from guarantees.view import View, group_place, known, number
+from guarantees.view import View, group_place, known, number, present
 
 KINDS = (Kind.GROUP_STOPPED, Kind.GROUP_STALLED)
 
@@ -137,8 +137,8 @@ def _kind(view: View, found: Reading, silence: Silence) -> Kind | None:
     # The shorter of the last two: one outage must not make the rule deaf, a checkpointing group may be slow.
     patient_ms = 2 * min(custom_ms) if len(custom_ms) == 2 else 0
     members = view.members(found.key.group_id)
-    if members == 0 and found.offsets is not None:
-        has_grown = known(found.offsets.high_watermark) > silence.high_watermark
+    if members == 0:
+        has_grown = known(present(found.offsets).high_watermark) > silence.high_watermark
         is_long = silence.observed_ms > max(view.thresholds.stopped_after_s * 1000, patient_ms)
         return Kind.GROUP_STOPPED if is_long and has_grown else None
     if not members or not _has_topic(view.now.groups.get(found.key.group_id), found.key.topic):

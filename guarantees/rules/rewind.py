@@ -8,7 +8,7 @@ from guarantees.memory import GroupSight
 from guarantees.rebalances import Rebalance
 from guarantees.times import utc
 from guarantees.triage import CommitMove
-from guarantees.view import View, group_partition, group_place, member_count, number, topic_partition
+from guarantees.view import View, group_partition, group_place, known, member_count, number, present, topic_partition
 
 # A rebalance explains a small rewind for as long as members need to settle: the default session timeout is 45 s.
 REBALANCE_EXPLAINS_MS = 60_000
@@ -40,8 +40,8 @@ def continued(finding: Finding, view: View) -> Finding:
 
 
 def _without_commit(finding: Finding, view: View) -> Finding:
-    key = group_partition(finding.place)
-    commit = None if key is None or key.group_id in view.distrusted else view.round.commits.get(key)
+    key = present(group_partition(finding.place))
+    commit = None if key.group_id in view.distrusted else view.round.commits.get(key)
     if commit is None or commit.is_pending or commit.committed_offset is not None:
         return finding
     gone = replace(finding, last_seen_at_ms=commit.observed_at_ms)
@@ -51,27 +51,25 @@ def _without_commit(finding: Finding, view: View) -> Finding:
 def _repairs_a_truncation(view: View, fall: CommitMove) -> bool:
     """Epochs never fall along one log: a lower commit with a higher epoch was made after the old one's log was cut.
 
-    Without epochs: a commit from beyond the cut that now lies at the new end or above re-reads nothing that exists.
+    Without epochs: a commit that now lies at the end of the log or above, as after a cut, re-reads nothing that exists.
     """
     old_epoch, new_epoch = fall.before.committed_leader_epoch, fall.after.committed_leader_epoch
     if old_epoch is not None and new_epoch is not None and new_epoch > old_epoch:
         return True
-    return any(fall.new >= end for end in _cut_ends(view, fall))
+    return any(fall.new >= end for end in _ends(view, fall))
 
 
-def _cut_ends(view: View, fall: CommitMove) -> list[int]:
-    """New ends of cuts of this partition that the old commit lay beyond."""
-    partition = fall.key.topic_partition
+def _ends(view: View, fall: CommitMove) -> list[int]:
+    """Where the log ended after cuts of this partition, and where it ends now."""
+    partition, now = fall.key.topic_partition, view.offsets.get(fall.key.topic_partition)
     ends = [
         number(finding.evidence, "high_watermark")
         for finding in view.before.open.values()
         if finding.kind is Kind.LOG_TRUNCATED and topic_partition(finding.place) == partition
     ]
-    before, now = view.before.offsets.get(partition), view.offsets.get(partition)
-    if before is not None and now is not None and before.topic_id == now.topic_id:
-        old, new = before.high_watermark, now.high_watermark
-        ends += [new] if isinstance(old, int) and isinstance(new, int) and new < old else []
-    return [end for end in ends if fall.old > end]
+    if now is None or now.topic_id != fall.after.topic_id:
+        return ends
+    return [*ends, known(now.high_watermark)]
 
 
 def _finding(view: View, fall: CommitMove) -> Finding:
@@ -119,8 +117,8 @@ def _recent_rebalance(sight: GroupSight | None, fall: CommitMove) -> Rebalance |
 def _with_old_owner(view: View, fall: CommitMove, recent: Rebalance) -> Evidence:
     """The rebalance, and who lost the partition in it: a member that still commits for it (C3) is found by its host."""
     owner = next((m.old_member for m in recent.moved if m.partition == fall.key.topic_partition), None)
-    sights = (view.before.groups.get(fall.key.group_id), view.now.groups.get(fall.key.group_id))
-    members = [member for sight in sights if sight is not None for member in sight.state.members]
+    sights = (view.before.groups[fall.key.group_id], view.now.groups[fall.key.group_id])
+    members = [member for sight in sights for member in sight.state.members]
     return {
         "cause": recent.cause,
         "observed_at_ms": recent.observed_at_ms,

@@ -7,7 +7,7 @@ from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import GroupSight, Silence
 from guarantees.times import utc
 from guarantees.triage import Reading
-from guarantees.view import View, group_place, known
+from guarantees.view import View, group_place, known, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -15,9 +15,9 @@ def opened(view: View) -> Iterator[Finding]:
     longer_than_ms = view.thresholds.stalled_after_s * 1000
     for found in view.triage.behind:
         silence = view.now.silences.get(found.key)
-        if silence is None or silence.observed_ms <= longer_than_ms or found.offsets is None:
+        if silence is None or silence.observed_ms <= longer_than_ms:
             continue
-        has_grown = known(found.offsets.high_watermark) > silence.high_watermark
+        has_grown = known(present(found.offsets).high_watermark) > silence.high_watermark
         place = group_place(view.cluster_id, found.key, found.commit.topic_id)
         is_new = (Kind.STALE_SUBSCRIPTION, place) not in view.open_places
         if has_grown and is_new and is_stale(view.now.groups.get(found.key.group_id), found.key.topic):

@@ -4,6 +4,7 @@ import pytest
 
 from guarantees.findings import Grade, Kind
 from guarantees.places import TopicPartition
+from guarantees.thresholds import Thresholds
 from tests.guarantees.builders import NOBODY, OWNER, at, finding, findings, member, seen, steps
 
 STOPPED, STALLED = Kind.GROUP_STOPPED, Kind.GROUP_STALLED
@@ -58,12 +59,17 @@ SILENT = {
     "stale subscription": standing(600, members=[member("m1", TopicPartition("other", 0))]),
     "nobody knows the members": standing(600, members=NOBODY),
     "looks dead": standing(600, members=(), group_state="Dead"),
+    "looks dead since it was seen settled": [
+        *standing(10),
+        *standing(600, first=15, members=(), group_state="Dead"),
+    ],
     "never committed": [seen(s, high=200 + s, no_commit=True) for s in steps(0, 600)],
     "end unknown": standing(600, high=lambda s: 200, stable=NOBODY),
     "log start unknown": standing(600, start=NOBODY),
     "all of the rest purged": standing(600, start=200, high=lambda s: 200),
     "one sample": standing(0),
     "share group": standing(600, group_type="share"),
+    "never seen settled": standing(600, group_state="PreparingRebalance"),
 }
 
 
@@ -144,13 +150,27 @@ def test_members_that_come_back_keep_the_one_finding_until_the_commit_moves():
     assert (found.kind, found.closed_reason, found.evidence["members"]) == (STOPPED, None, 1)
 
 
-def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom():
+@pytest.mark.parametrize("members", [(), (OWNER,)], ids=["stopped", "stalled"])
+def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom(members):
     def checkpoints(number):
         return [seen(s, high=1000 + s, committed=10 * (int(s) // 100)) for s in steps(0, 100 * number)]
 
-    history = checkpoints(3)
-    assert not liveness(*history, *[seen(s, high=1000 + s, committed=30) for s in steps(305, 490)])
-    assert liveness(*history, *[seen(s, high=1000 + s, committed=30) for s in steps(305, 520)])
+    def silent(last):
+        return [seen(s, high=1000 + s, committed=30, members=members) for s in steps(305, last)]
+
+    assert not liveness(*checkpoints(3), *silent(490))
+    assert liveness(*checkpoints(3), *silent(520))
+
+
+def test_without_members_the_longer_of_two_thresholds_counts_where_it_is_theirs():
+    patient = Thresholds(stopped_after_s=130)
+
+    assert not findings(*standing(130, members=()), kind=STOPPED, thresholds=patient)
+    assert findings(*standing(135, members=()), kind=STOPPED, thresholds=patient)
+
+
+def test_a_group_that_was_never_settled_has_stopped_without_an_owner():
+    assert finding(*standing(65, members=(), group_state="PreparingRebalance"), kind=STOPPED).evidence["owner"] is None
 
 
 def stood(committed, first, last):

@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from guarantees.findings import Grade, Kind
+from guarantees.places import TopicPartition
 from guarantees.thresholds import Thresholds
 from tests.guarantees.builders import NOBODY, PARTITION, at, finding, findings, member, offsets, seen, state
 
@@ -149,13 +150,23 @@ def test_a_rewind_within_a_rebalance_by_more_than_one_poll_is_serious(fall, seve
     assert finding(*rounds, kind=REWIND).severity == severity
 
 
-@pytest.mark.parametrize(("second", "severity"), [(65, 1), (65.05, 3)])
+@pytest.mark.parametrize(("second", "severity"), [(65.03, 1), (65.031, 3)])
 def test_a_rebalance_explains_a_small_rewind_for_a_minute(second, severity):
     rounds = (
         *(SMALL[0], seen(5, high=900, committed=500, members=[member("m1")])),
         seen(second, high=900, committed=499, members=[member("m1")]),
     )
     assert finding(*rounds, kind=REWIND).severity == severity
+
+
+def test_it_names_who_lost_the_partition_in_the_rebalance_and_on_which_host_that_ran():
+    other = TopicPartition("other", 0)
+    before = [replace(member("m2", other), host="host-2"), replace(member("m1", PARTITION), host="host-1")]
+    after = [replace(member("m3", other, PARTITION), host="host-3")]
+    rounds = (seen(0, high=900, committed=500, members=before), seen(5, high=900, committed=300, members=after))
+    rebalance = finding(*rounds, kind=REWIND).evidence["rebalance"]
+
+    assert (rebalance["old_owner"], rebalance["old_owner_host"]) == ("m1", "host-1")
 
 
 def test_a_static_member_that_came_back_explains_no_rewind():
@@ -226,6 +237,13 @@ def test_a_commit_that_comes_back_to_the_end_of_a_cut_log_rereads_nothing():
 @pytest.mark.parametrize(("back_to", "is_found"), [(1100, False), (1099, True)])
 def test_a_commit_that_comes_back_in_the_round_that_shows_the_cut_is_measured_by_the_new_end(back_to, is_found):
     rounds = (seen(0, high=1500, committed=1500), seen(5, high=1100, epoch=1, committed=back_to))
+
+    assert bool(findings(*rounds, kind=REWIND)) is is_found
+
+
+@pytest.mark.parametrize(("back_to", "is_found"), [(110, False), (109, True)])
+def test_a_commit_from_beyond_the_end_that_stays_there_rereads_nothing(back_to, is_found):
+    rounds = (seen(0, high=100, committed=150), seen(5, high=110, committed=back_to))
 
     assert bool(findings(*rounds, kind=REWIND)) is is_found
 
