@@ -7,6 +7,7 @@ from dashboard import (
     cached,
     concerns,
     explained,
+    lag_answers,
     promise_questions,
     proposals,
     queries,
@@ -73,7 +74,7 @@ def group_lag(view: View) -> Rows:
 
 def cluster_lag(view: View) -> tuple[int | None, ...]:
     """Total lag of the cluster over the window, whatever is searched for."""
-    return tiles.total(group_lag(replace(view, search="")), cached.lag_trend(view, SPARK_POINTS))
+    return tiles.total(group_lag(replace(view, search="")), lag_answers.lag_trend(view, SPARK_POINTS))
 
 
 def found(view: View) -> list[Concern]:
@@ -96,7 +97,7 @@ def urgent(view: View) -> list[Concern]:
 @cached.shared
 def standings(view: View) -> list[Standing]:
     """Where each pipeline stands at the end of the window, worst first."""
-    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), cached.lag_trend(view, SPARK_POINTS)
+    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), lag_answers.lag_trend(view, SPARK_POINTS)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
     known = concerns.ByTopic(history.finding for history in cached.findings(view).values())
@@ -155,7 +156,7 @@ def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
     return (
-        tiles.lag(group_lag(view), cached.lag_trend(view, SPARK_POINTS)),
+        tiles.lag(group_lag(view), lag_answers.lag_trend(view, SPARK_POINTS)),
         tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
         tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),

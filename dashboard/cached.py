@@ -15,18 +15,14 @@ import streamlit as st
 from dashboard import (
     action_log,
     actions,
-    concerns,
     configured,
-    lag_questions,
     promise_questions,
     queries,
     replication_questions,
-    shapes,
     transaction_questions,
 )
 from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
-from dashboard.lag_steps import LagSteps
 from dashboard.queries import Question, Rows
 from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
@@ -42,8 +38,6 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 KEPT_FOR_S = 120
 ROUNDS_BACK = 3
-# Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
-RAW_SAMPLES_AT_MOST = 1_000_000
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
@@ -81,6 +75,11 @@ def shared(make: Callable[[View], Answer]) -> Callable[[View], Answer]:
     return once
 
 
+def kept(entries: int) -> Any:
+    """A function of plain values whose newest answers are kept for all sessions."""
+    return st.cache_resource(ttl=KEPT_FOR_S, max_entries=entries, show_spinner=False)
+
+
 def settings() -> Settings:
     """The settings of this process, read again when the file changes."""
     return _settings(*_started_with())
@@ -103,7 +102,7 @@ def step_ms(cluster: str) -> int:
 def heard(view: View) -> Heard | None:
     """The newest identity of the cluster in the last day; None: nothing was heard of it."""
     for back_ms in (RAW_WINDOW_MS, DAY_MS):
-        rows = _ask(_data_dir(), view.to_ms - back_ms, view.to_ms, queries.CLUSTERS, {})
+        rows = ask(data_dir(), view.to_ms - back_ms, view.to_ms, queries.CLUSTERS, {})
         newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
         if newest is not None:
             return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
@@ -121,7 +120,7 @@ def now(view: View, question: Question, **about: object) -> Rows:
     if known is None:
         return []
     start = known.observed_at_ms - ROUNDS_BACK * known.interval_ms
-    return _ask(_data_dir(), start, known.observed_at_ms + 1, question, {"cluster_id": known.cluster_id, **about})
+    return ask(data_dir(), start, known.observed_at_ms + 1, question, {"cluster_id": known.cluster_id, **about})
 
 
 def in_window(view: View, question: Question, **about: object) -> Rows:
@@ -151,38 +150,7 @@ def between(view: View, from_ms: int, to_ms: int, question: Question) -> Rows:
 
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:
     """Ask about Tidemark itself, whether or not a cluster was ever heard."""
-    return _ask(_data_dir(), view.from_ms, view.to_ms, question, about)
-
-
-def lag_history(view: View, group_id: str) -> shapes.LagHistory:
-    """Lag of a group by partition over the window."""
-    known = heard(view)
-    if known is None:
-        return shapes.lag_history([], view.from_ms, view.to_ms, step_ms(view.cluster))
-    return _lag_history(_data_dir(), view.from_ms, view.to_ms, known, group_id)
-
-
-def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
-    """Total lag of each group over the window, in about `points` points; None where it is unknown.
-
-    Topics a group has left do not count.
-    """
-    known = heard(view)
-    if known is None:
-        return {}
-    left = tuple(sorted(concerns.left_topics(one.finding for one in findings(view).values())))
-    return _lag_trend(_data_dir(), view.from_ms, view.to_ms, known, points, left)
-
-
-def trend_step_ms(view: View, points: int) -> int:
-    """How far apart the points of a trend are."""
-    known = heard(view) or Heard("", view.to_ms, step_ms(view.cluster), 0)
-    return _trend_steps(view.from_ms, view.to_ms, known, points).bucket_ms
-
-
-def chart_step_ms(view: View) -> int:
-    """How wide a bucket of a chart of the window is."""
-    return trend_step_ms(view, shapes.CELLS)
+    return ask(data_dir(), view.from_ms, view.to_ms, question, about)
 
 
 def findings(view: View) -> Mapping[str, FindingHistory]:
@@ -190,22 +158,22 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     known = heard(view)
     if known is None:
         return {}
-    data_dir = _data_dir()
-    version = events_version(Path(data_dir))
-    number = bisect_right(_events(data_dir, version), view.to_ms, key=attrgetter("at_ms"))
-    histories = _findings(data_dir, version, number)
+    where = data_dir()
+    version = events_version(Path(where))
+    number = bisect_right(_events(where, version), view.to_ms, key=attrgetter("at_ms"))
+    histories = _findings(where, version, number)
     return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
 
 
 def handled() -> Mapping[str, Handling]:
     """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
-    files = segments(Path(_data_dir()), action_log.TABLE, None)
-    return _handled(_data_dir(), tuple(file.name for file in files))
+    files = segments(Path(data_dir()), action_log.TABLE, None)
+    return _handled(data_dir(), tuple(file.name for file in files))
 
 
 def store_size() -> tuple[int, int]:
     """Files and bytes of the data directory, counted at most once a minute."""
-    return _store_size(_data_dir())
+    return _store_size(data_dir())
 
 
 @st.cache_resource(show_spinner=False)
@@ -215,13 +183,14 @@ def settle_memory() -> None:
     gc.freeze()
 
 
-def _data_dir() -> str:
+def data_dir() -> str:
+    """Where the store lies."""
     return settings().store.data_dir
 
 
 def _of_cluster(view: View, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:
     known = heard(view)
-    return _ask(_data_dir(), from_ms, to_ms, question, {"cluster_id": known.cluster_id, **about}) if known else []
+    return ask(data_dir(), from_ms, to_ms, question, {"cluster_id": known.cluster_id, **about}) if known else []
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -229,7 +198,8 @@ def _settings(environ: Mapping[str, str], changed_ns: int) -> Settings:
     return configured.page_settings(environ)
 
 
-def _ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
+def ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
+    """Ask a store, with the other questions of its group where it has one."""
     group = next((group for group in GROUPS if question in group), None)
     answers = _ask_together(data_dir, from_ms, to_ms, group, about) if group else {}
     return answers[question] if question in answers else _ask_alone(data_dir, from_ms, to_ms, question, about)
@@ -245,34 +215,6 @@ def _ask_together(
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False, hash_funcs=BY_IDENTITY)
 def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
-
-
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
-def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
-    steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
-    of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
-    recent_ms = max(from_ms, to_ms - RAW_WINDOW_MS)
-    topics = [row["topic"] for row in _ask(data_dir, recent_ms, to_ms, lag_questions.GROUP_TOPICS, of_group)]
-    about = of_group | {"topics": topics, "step_ms": steps.bucket_ms}
-    rows = steps.rows(lag_questions.LAG_CELLS, lambda question, *span: _ask(data_dir, *span, question, about))
-    return shapes.lag_history(rows, from_ms, to_ms, steps.bucket_ms)
-
-
-def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagSteps:
-    raw_ms = min(to_ms - from_ms, RAW_WINDOW_MS)
-    reads_raw = known.commits * raw_ms // known.interval_ms <= RAW_SAMPLES_AT_MOST
-    return LagSteps(from_ms, to_ms, known.interval_ms, points, reads_raw)
-
-
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=60, show_spinner=False)
-def _lag_trend(
-    data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
-) -> Mapping[str, tuple[int | None, ...]]:
-    steps = _trend_steps(from_ms, to_ms, known, points)
-    groups, topics = [group_id for group_id, _ in left], [topic for _, topic in left]
-    about = {"cluster_id": known.cluster_id, "step_ms": steps.bucket_ms, "left_groups": groups, "left_topics": topics}
-    rows = steps.rows(lag_questions.LAG_TREND, lambda question, *span: _ask(data_dir, *span, question, about))
-    return shapes.trends(rows, from_ms, to_ms, steps.bucket_ms)
 
 
 @st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import answers, cached, overall, view
+from dashboard import answers, cached, lag_answers, overall, view
 from dashboard.components import toolbar
 from dashboard.names import cut, in_markdown
 
@@ -57,7 +57,9 @@ def _drawn() -> None:
     try:
         look = toolbar.look()
         found = (history.finding for history in cached.findings(look).values())
-        data = overall.strip(answers.cluster_lag(look), cached.trend_step_ms(look, answers.SPARK_POINTS), found, look)
+        data = overall.strip(
+            answers.cluster_lag(look), lag_answers.trend_step_ms(look, answers.SPARK_POINTS), found, look
+        )
         time_brush(key=KEY, data=data, on_window_change=_choose)
         st.caption(overall.refresh_state(look, bool(st.session_state.get("pause")), _now_ms()))
     except Exception as exc:  # the strip must not take the page

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, partition_answers, partition_history, wording
+from dashboard import answers, lag_answers, partition_answers, partition_history, wording
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.partition import partition_over_time
@@ -29,7 +29,7 @@ def draw(view: View) -> None:
     known = partition_answers.points(view, group_id, *place)
     owners = partition_answers.owners(view, group_id, *place)
     states = answers.group_states(view, group_id)
-    history = partition_history.series(known, view.from_ms, view.to_ms, cached.chart_step_ms(view))
+    history = partition_history.series(known, view.from_ms, view.to_ms, lag_answers.chart_step_ms(view))
     marks = partition_answers.events(view, group_id, *place)
     figure = partition_over_time(history, partition_history.owner_spans(owners, states), marks, view)
     st.plotly_chart(figure, config=STILL, alt="Lag of the partition to both ends, its owners and events over time")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, cached, wording
+from dashboard import answers, lag_answers, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import lag_tables, panel, partition_panel
@@ -19,7 +19,7 @@ def groups(view: View) -> None:
     if not rows:
         panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
         return
-    lag_tables.groups(rows, cached.lag_trend(view, answers.SPARK_POINTS), DETAIL)
+    lag_tables.groups(rows, lag_answers.lag_trend(view, answers.SPARK_POINTS), DETAIL)
 
 
 def detail(view: View) -> None:
@@ -27,7 +27,7 @@ def detail(view: View) -> None:
     if group_id is None:
         panel.empty("Nothing to draw: no group was seen.")
         return
-    history = cached.lag_history(view, group_id)
+    history = lag_answers.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
     figure = lag_over_time(history, answers.events(view, group_id), view)
     st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")

@@ -1,0 +1,70 @@
+"""Lag over the window, from raw samples or from what they were rolled up to; kept for all sessions."""
+
+from collections.abc import Mapping
+
+from dashboard import cached, concerns, lag_questions, shapes
+from dashboard.cached import Heard
+from dashboard.lag_steps import LagSteps
+from dashboard.view import RAW_WINDOW_MS, View
+
+# Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
+RAW_SAMPLES_AT_MOST = 1_000_000
+
+
+def lag_history(view: View, group_id: str) -> shapes.LagHistory:
+    """Lag of a group by partition over the window."""
+    known = cached.heard(view)
+    if known is None:
+        return shapes.lag_history([], view.from_ms, view.to_ms, cached.step_ms(view.cluster))
+    return _lag_history(cached.data_dir(), view.from_ms, view.to_ms, known, group_id)
+
+
+def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
+    """Total lag of each group over the window, in about `points` points; None where it is unknown.
+
+    Topics a group has left do not count.
+    """
+    known = cached.heard(view)
+    if known is None:
+        return {}
+    left = tuple(sorted(concerns.left_topics(one.finding for one in cached.findings(view).values())))
+    return _lag_trend(cached.data_dir(), view.from_ms, view.to_ms, known, points, left)
+
+
+def trend_step_ms(view: View, points: int) -> int:
+    """How far apart the points of a trend are."""
+    known = cached.heard(view) or Heard("", view.to_ms, cached.step_ms(view.cluster), 0)
+    return _trend_steps(view.from_ms, view.to_ms, known, points).bucket_ms
+
+
+def chart_step_ms(view: View) -> int:
+    """How wide a bucket of a chart of the window is."""
+    return trend_step_ms(view, shapes.CELLS)
+
+
+@cached.kept(60)
+def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
+    steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
+    of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
+    recent_ms = max(from_ms, to_ms - RAW_WINDOW_MS)
+    topics = [row["topic"] for row in cached.ask(data_dir, recent_ms, to_ms, lag_questions.GROUP_TOPICS, of_group)]
+    about = of_group | {"topics": topics, "step_ms": steps.bucket_ms}
+    rows = steps.rows(lag_questions.LAG_CELLS, lambda question, *span: cached.ask(data_dir, *span, question, about))
+    return shapes.lag_history(rows, from_ms, to_ms, steps.bucket_ms)
+
+
+def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagSteps:
+    raw_ms = min(to_ms - from_ms, RAW_WINDOW_MS)
+    reads_raw = known.commits * raw_ms // known.interval_ms <= RAW_SAMPLES_AT_MOST
+    return LagSteps(from_ms, to_ms, known.interval_ms, points, reads_raw)
+
+
+@cached.kept(60)
+def _lag_trend(
+    data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
+) -> Mapping[str, tuple[int | None, ...]]:
+    steps = _trend_steps(from_ms, to_ms, known, points)
+    groups, topics = [group_id for group_id, _ in left], [topic for _, topic in left]
+    about = {"cluster_id": known.cluster_id, "step_ms": steps.bucket_ms, "left_groups": groups, "left_topics": topics}
+    rows = steps.rows(lag_questions.LAG_TREND, lambda question, *span: cached.ask(data_dir, *span, question, about))
+    return shapes.trends(rows, from_ms, to_ms, steps.bucket_ms)
