@@ -143,7 +143,7 @@ def _again(view: View, fall: CommitMove) -> range:
     offsets = _offsets(view, fall)
     end = fall.old if offsets is None else min(fall.old, known(offsets.high_watermark))
     first = max(fall.new, _log_start(view, fall) or 0)
-    return range(first, max(first, end))
+    return range(first, end)
 
 
 def _title(fall: CommitMove, window: int, *, is_reset: bool) -> str:
