@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
 from guarantees.memory import GroupSight
+from guarantees.observations import PartitionOffsets
 from guarantees.rebalances import Rebalance
 from guarantees.times import utc
 from guarantees.triage import CommitMove
@@ -61,15 +62,13 @@ def _repairs_a_truncation(view: View, fall: CommitMove) -> bool:
 
 def _ends(view: View, fall: CommitMove) -> list[int]:
     """Where the log ended after cuts of this partition, and where it ends now."""
-    partition, now = fall.key.topic_partition, view.offsets.get(fall.key.topic_partition)
+    partition, now = fall.key.topic_partition, _offsets(view, fall)
     ends = [
         number(finding.evidence, "high_watermark")
         for finding in view.before.open.values()
         if finding.kind is Kind.LOG_TRUNCATED and topic_partition(finding.place) == partition
     ]
-    if now is None or now.topic_id != fall.after.topic_id:
-        return ends
-    return [*ends, known(now.high_watermark)]
+    return ends if now is None else [*ends, known(now.high_watermark)]
 
 
 def _finding(view: View, fall: CommitMove) -> Finding:
@@ -77,15 +76,15 @@ def _finding(view: View, fall: CommitMove) -> Finding:
     recent = _recent_rebalance(sight, fall)
     is_reset = member_count(sight_before) == 0 and member_count(sight) == 0
     is_small = recent is not None and fall.old - fall.new <= view.thresholds.small_rewind_offsets
-    window = _window(view, fall)
+    again = _again(view, fall)
     return Finding(
         kind=Kind.REWIND,
         place=group_place(view.cluster_id, fall.key, fall.after.topic_id),
         anchor=f"{fall.old}->{fall.new}",
         severity=1 if is_reset or is_small else 3,
-        title=_title(fall, window, is_reset=is_reset),
-        statements=_statements(fall, window, recent, is_reset=is_reset),
-        bounds=Bounds(0, window, window, Unit.OFFSETS),
+        title=_title(fall, len(again), is_reset=is_reset),
+        statements=_statements(fall, again, recent, is_reset=is_reset),
+        bounds=Bounds(0, len(again), len(again), Unit.OFFSETS),
         evidence={
             "committed_offset_before": fall.old,
             "committed_offset": fall.new,
@@ -127,15 +126,24 @@ def _with_old_owner(view: View, fall: CommitMove, recent: Rebalance) -> Evidence
     }
 
 
+def _offsets(view: View, fall: CommitMove) -> PartitionOffsets | None:
+    return view.offsets_of(group_place(view.cluster_id, fall.key, fall.after.topic_id))
+
+
 def _log_start(view: View, fall: CommitMove) -> int | None:
-    offsets = view.offsets.get(fall.key.topic_partition)
-    start = None if offsets is None or offsets.topic_id != fall.after.topic_id else offsets.log_start_offset
+    offsets = _offsets(view, fall)
+    start = None if offsets is None else offsets.log_start_offset
     return start if isinstance(start, int) else None
 
 
-def _window(view: View, fall: CommitMove) -> int:
-    """How many offsets at most are delivered again: those below the log start no longer can be."""
-    return max(0, fall.old - max(fall.new, _log_start(view, fall) or 0))
+def _again(view: View, fall: CommitMove) -> range:
+    """The offsets that can be delivered again at most: those below the log start are gone, those past its end not yet
+    written.
+    """
+    offsets = _offsets(view, fall)
+    end = fall.old if offsets is None else min(fall.old, known(offsets.high_watermark))
+    first = max(fall.new, _log_start(view, fall) or 0)
+    return range(first, end)
 
 
 def _title(fall: CommitMove, window: int, *, is_reset: bool) -> str:
@@ -144,12 +152,12 @@ def _title(fall: CommitMove, window: int, *, is_reset: bool) -> str:
     return f"{what} of {where}: commit {fall.old:,} back to {fall.new:,}, up to {window:,} offsets again"
 
 
-def _statements(fall: CommitMove, window: int, recent: Rebalance | None, *, is_reset: bool) -> tuple[Statement, ...]:
+def _statements(fall: CommitMove, again: range, recent: Rebalance | None, *, is_reset: bool) -> tuple[Statement, ...]:
     fell = (
         f"The committed offset of {fall.key.group_id} fell from {fall.old:,} (read {utc(fall.before.observed_at_ms)}) "
         f"to {fall.new:,} (read {utc(fall.after.observed_at_ms)})."
     )
-    found = [Statement(Grade.PROVEN, fell), *_consequences(fall, window)]
+    found = [Statement(Grade.PROVEN, fell), *_consequences(again)]
     if is_reset:
         text = "An operator set the offsets: the group had no members on both sides of the change."
         found.append(Statement(Grade.PROBABLE, text, "no consumer that assigns its partitions itself commits for it"))
@@ -164,13 +172,13 @@ def _statements(fall: CommitMove, window: int, recent: Rebalance | None, *, is_r
     return tuple(found)
 
 
-def _consequences(fall: CommitMove, window: int) -> tuple[Statement, ...]:
-    if window == 0:
-        text = f"Nothing is delivered again: the log starts at the old commit {fall.old:,} or above."
+def _consequences(again: range) -> tuple[Statement, ...]:
+    if not again:
+        text = f"Nothing is delivered again: the log starts at {again.start:,} and holds nothing of what was committed."
         return (Statement(Grade.PROVEN, text),)
-    again = f"Records at the offsets {fall.old - window:,} to {fall.old - 1:,} are delivered again."
-    most = f"At most {window:,} offsets are delivered again; markers, aborted and compacted offsets hold no record."
+    records = f"Records at the offsets {again.start:,} to {again.stop - 1:,} are delivered again."
+    most = f"At most {len(again):,} offsets are delivered again; markers, aborted and compacted offsets hold no record."
     return (
-        Statement(Grade.PROBABLE, again, "the consumer did not seek forward past them before it read"),
+        Statement(Grade.PROBABLE, records, "the consumer did not seek forward past them before it read"),
         Statement(Grade.POSSIBLE, most),
     )
