@@ -36,6 +36,7 @@ navigation = st.navigation(
 )
 st.html(panel.STYLE)
 toolbar.draw(navigation.url_path)
-brush.draw()
-navigation.run()
+with toolbar.one_moment():
+    brush.draw()
+    navigation.run()
 cached.settle_memory()

@@ -176,6 +176,23 @@ def store_size() -> tuple[int, int]:
     return _store_size(data_dir())
 
 
+def answered_ms(cluster: str) -> int | None:
+    """The newest moment a live panel was drawn for, by any session: its answers are there for the next one."""
+    return _answered(data_dir()).get(cluster)
+
+
+def note_answered(view: View) -> None:
+    """A panel was drawn."""
+    if not view.is_frozen:
+        newest = _answered(data_dir())
+        newest[view.cluster] = max(view.to_ms, newest.get(view.cluster, 0))
+
+
+@st.cache_resource(show_spinner=False, max_entries=4)
+def _answered(data_dir: str) -> dict[str, int]:
+    return {}
+
+
 @st.cache_resource(show_spinner=False)
 def settle_memory() -> None:
     """Once per process: what the imports left behind is not searched for garbage after every run of a page."""

@@ -55,6 +55,14 @@ def live_window(range_name: str, now_ms: int, step_ms: int) -> tuple[int, int]:
     return to_ms - RANGES_MS.get(range_name, RANGES_MS[DEFAULT_RANGE]), to_ms
 
 
+def shared_moment(answered_ms: int | None, now_ms: int, pace_ms: int) -> int:
+    """The moment to open a page for: the newest, or the one before it where only that was answered for somebody."""
+    newest_ms = now_ms - now_ms % pace_ms
+    if answered_ms is None or answered_ms % pace_ms or not 0 <= newest_ms - answered_ms <= pace_ms:
+        return newest_ms
+    return answered_ms
+
+
 def parse_window(from_text: str | None, to_text: str | None) -> tuple[int, int] | None:
     """The absolute window of a link; None where there is none or where it makes no sense."""
     start, end = parse_time(from_text), parse_time(to_text)

@@ -77,6 +77,7 @@ def _drawn(panel: Panel) -> None:
             _header(panel, evidence, view)
             with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):
                 panel.draw(view)
+            cached.note_answered(view)
         except Exception as exc:  # a panel is a boundary: whatever breaks in it must not take the page
             logger.exception("panel %s failed", panel.title)
             _failed(panel, exc)

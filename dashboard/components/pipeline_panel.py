@@ -15,7 +15,7 @@ from dashboard.view import View
 from guarantees.promises import Verdict
 
 LAG, HEALTH, VIOLATIONS = (f"dashboard/pages/{page}.py" for page in ("lag", "health", "violations"))
-ROWS, FINDINGS, UNKNOWNS = 300, 8, 5
+FINDINGS, UNKNOWNS = 8, 5
 
 
 def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
@@ -26,11 +26,11 @@ def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
     if not found:
         panel.empty("No pipeline has this verdict.", "Choose another one, or none.")
         return
-    rows = pd.DataFrame(_rows(found[:ROWS], view))
+    rows = pd.DataFrame(_rows(found[: tables.ROWS], view))
     rows = rows.astype({"Lag": "Int64", "Behind": "Int64"})
     selection.table(
         "pipeline",
-        [known.pipeline.name for known in found[:ROWS]],
+        [known.pipeline.name for known in found[: tables.ROWS]],
         tables.coloured(rows, "Verdict"),
         rerun=shown_by.fragment_key,
         height=min(400, 38 + 35 * len(rows)),
@@ -38,9 +38,9 @@ def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
         column_config=COLUMNS,
         alt="Pipelines with promise and verdict, worst first",
     )
-    if len(found) > ROWS:
+    if len(found) > tables.ROWS:
         remedy = "The search finds the others."
-        st.caption(wording.cut_note(ROWS, len(found), "pipelines", "the worst", remedy))
+        st.caption(wording.cut_note(tables.ROWS, len(found), "pipelines", "the worst", remedy))
 
 
 def detail(view: View) -> None:

@@ -5,6 +5,8 @@ It lives in the entry point, because a bound widget inside a page loses its link
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from urllib.parse import urlencode
 
@@ -14,6 +16,7 @@ from dashboard import cached, view, wording
 from dashboard.view import View
 
 FROZEN = "frozen_window"
+MOMENT = "moment_of_this_run"
 
 
 def draw(page: str) -> None:
@@ -41,13 +44,28 @@ def draw(page: str) -> None:
     _frozen_line()
 
 
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Every panel of a run of the whole page answers for the same moment, however long the first of them takes.
+
+    It is the newest moment that was answered for somebody, unless that is too long ago: a page opens with answers that
+    are there, and asks anew at its next refresh.
+    """
+    cluster = _cluster()
+    st.session_state[MOMENT] = view.shared_moment(cached.answered_ms(cluster), _now_ms(), _pace_ms(cluster))
+    try:
+        yield
+    finally:
+        del st.session_state[MOMENT]
+
+
 def look() -> View:
     """What the toolbar says now. Asked again at every run of every panel: a live window moves."""
     cluster = _cluster()
-    refresh_s = view.REFRESH_S.get(str(st.session_state.get("refresh")), view.REFRESH_S[view.DEFAULT_REFRESH])
     frozen = st.session_state.get(FROZEN)
-    now_ms = time.time_ns() // 1_000_000
-    start, end = frozen or view.live_window(str(st.session_state.get("range")), now_ms, cached.step_ms(cluster))
+    now_ms = st.session_state.get(MOMENT) or _now_ms()
+    start, end = frozen or view.live_window(str(st.session_state.get("range")), now_ms, _pace_ms(cluster))
+    refresh_s = _refresh_s()
     return View(
         cluster=cluster,
         from_ms=start,
@@ -57,6 +75,19 @@ def look() -> View:
         search=str(st.session_state.get("search") or ""),
         is_dark=st.context.theme.type == "dark",
     )
+
+
+def _refresh_s() -> int | None:
+    return view.REFRESH_S.get(str(st.session_state.get("refresh")), view.REFRESH_S[view.DEFAULT_REFRESH])
+
+
+def _pace_ms(cluster: str) -> int:
+    """Panels refresh one after another: in steps as long as the refresh they ask for the same moment."""
+    return max(cached.step_ms(cluster), 1000 * (_refresh_s() or 0))
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
 
 
 def _cluster() -> str:

@@ -115,6 +115,21 @@ def test_a_link_gives_back_its_window_and_nonsense_gives_none():
     assert view.parse_window(None, None) is None
 
 
+@pytest.mark.parametrize(
+    ("answered_ms", "opens_for_ms"),
+    [
+        (None, 30_000),
+        (30_000, 30_000),
+        (20_000, 20_000),  # nobody asked for the newest yet: the answers before it are there
+        (10_000, 30_000),
+        (25_000, 30_000),  # of another pace
+        (40_000, 30_000),  # a clock that was set back
+    ],
+)
+def test_a_page_opens_for_a_moment_that_was_answered_if_it_is_recent(answered_ms, opens_for_ms):
+    assert view.shared_moment(answered_ms, 39_999, 10_000) == opens_for_ms
+
+
 def test_a_live_window_ends_on_a_sampling_step():
     assert view.live_window("1h", 1_764_000_003_999, 5_000) == (1_763_996_400_000, 1_764_000_000_000)
     assert view.live_window("nonsense", 900_000, 5_000) == (0, 900_000)
