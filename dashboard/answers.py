@@ -7,6 +7,7 @@ from dashboard import (
     cached,
     concerns,
     explained,
+    known_findings,
     lag_answers,
     promise_questions,
     proposals,
@@ -67,7 +68,7 @@ READ = {"is_left": False}
 def group_lag(view: View) -> Rows:
     """Lag now of the groups and topics the search finds; what a group has left has none (C10)."""
     rows = cached.now(view, queries.GROUP_LAG)
-    left = concerns.left_topics(history.finding for history in cached.findings(view).values())
+    left = concerns.left_topics(history.finding for history in known_findings.findings(view).values())
     found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
     return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
 
@@ -79,12 +80,12 @@ def cluster_lag(view: View) -> tuple[int | None, ...]:
 
 def found(view: View) -> list[Concern]:
     """Every finding with the promises it touches and what people did about it until now, worst first."""
-    return concerns.with_handling(_judged(view), cached.handled())
+    return concerns.with_handling(_judged(view), known_findings.handled())
 
 
 @cached.shared
 def _judged(view: View) -> list[Concern]:
-    return concerns.concerns(cached.findings(view).values(), pipelines(view))
+    return concerns.concerns(known_findings.findings(view).values(), pipelines(view))
 
 
 def urgent(view: View) -> list[Concern]:
@@ -100,7 +101,7 @@ def standings(view: View) -> list[Standing]:
     lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), lag_answers.lag_trend(view, SPARK_POINTS)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
-    known = concerns.ByTopic(history.finding for history in cached.findings(view).values())
+    known = concerns.ByTopic(history.finding for history in known_findings.findings(view).values())
     rounds = rounds_seen(view)
     newest = standing.newest(cached.now(view, queries.COVERAGE), rounds.interval_ms)
     judged = (
@@ -131,14 +132,14 @@ def explanation(view: View, name: str | None) -> Explanation | None:
     of_one = {"group_id": judged.pipeline.group_id, "topic": judged.pipeline.source}
     about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
     about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
-    known = [history.finding for history in cached.findings(view).values()]
+    known = [history.finding for history in known_findings.findings(view).values()]
     return explained.explanation(judged, promise_answers(view) | about_one, known, causes(view))
 
 
 @cached.shared
 def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
     """What explains each finding of the cluster, by finding id."""
-    heard, known = cached.heard(view), [history.finding for history in cached.findings(view).values()]
+    heard, known = cached.heard(view), [history.finding for history in known_findings.findings(view).values()]
     if heard is None:
         return {}
     return explained.causes_of(known, cached.last_day(view, queries.REBALANCES), heard.cluster_id, pipelines(view))
@@ -146,7 +147,7 @@ def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
 
 def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:
     """What explains a finding, and the findings it explains."""
-    known, why = cached.findings(view), causes(view)
+    known, why = known_findings.findings(view), causes(view)
     effects = followed_by(why).get(finding.finding_id, ())
     return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
 

@@ -3,7 +3,17 @@
 import json
 from collections.abc import Sequence
 
-from dashboard import answers, audit_coverage, audit_questions, cached, concerns, promise_questions, queries, tiles
+from dashboard import (
+    answers,
+    audit_coverage,
+    audit_questions,
+    cached,
+    concerns,
+    known_findings,
+    promise_questions,
+    queries,
+    tiles,
+)
 from dashboard.audit_coverage import Lane
 from dashboard.audit_losses import PipelineAudit, pipeline_audits
 from dashboard.audit_topics import TopicAudit, read_topics, topic_audits
@@ -116,7 +126,7 @@ def timestamp_type(view: View, topic: str) -> str | None:
 
 def _recent(view: View, kind: Kind) -> Sequence[Concern]:
     """Findings of one kind from the last day with what they break."""
-    histories = [one for one in cached.findings(view).values() if one.finding.kind is kind]
+    histories = [one for one in known_findings.findings(view).values() if one.finding.kind is kind]
     return tiles.recent(concerns.concerns(histories, answers.pipelines(view)), kind, view.to_ms)
 
 

@@ -2,8 +2,7 @@
 
 import gc
 import os
-from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from operator import attrgetter
@@ -13,24 +12,17 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dashboard import (
-    action_log,
-    actions,
     configured,
     promise_questions,
     queries,
     replication_questions,
     transaction_questions,
 )
-from dashboard.actions import Handling
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
-from guarantees import lifecycle
-from guarantees.lifecycle import FindingEvent, FindingHistory
 from settings import Settings
-from store.findings import events_version, load_events
-from store.reading import segments
 
 Answer = TypeVar("Answer")
 
@@ -153,24 +145,6 @@ def of_tidemark(view: View, question: Question, **about: object) -> Rows:
     return ask(data_dir(), view.from_ms, view.to_ms, question, about)
 
 
-def findings(view: View) -> Mapping[str, FindingHistory]:
-    """Every finding of the cluster as it stood at the end of the window."""
-    known = heard(view)
-    if known is None:
-        return {}
-    where = data_dir()
-    version = events_version(Path(where))
-    number = bisect_right(_events(where, version), view.to_ms, key=attrgetter("at_ms"))
-    histories = _findings(where, version, number)
-    return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
-
-
-def handled() -> Mapping[str, Handling]:
-    """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
-    files = segments(Path(data_dir()), action_log.TABLE, None)
-    return _handled(data_dir(), tuple(file.name for file in files))
-
-
 def store_size() -> tuple[int, int]:
     """Files and bytes of the data directory, counted at most once a minute."""
     return _store_size(data_dir())
@@ -234,18 +208,6 @@ def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, abou
     return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)
-def _events(data_dir: str, version: str) -> Sequence[FindingEvent]:
-    """Every event, the oldest first; read again when a segment was added (`version`: store.findings)."""
-    return load_events(Path(data_dir))
-
-
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=20, show_spinner=False)
-def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHistory]:
-    """After so many events."""
-    return lifecycle.fold(_events(data_dir, version)[:known])
-
-
 @st.cache_resource(
     ttl=KEPT_FOR_S,
     max_entries=100,
@@ -254,12 +216,6 @@ def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHi
 )
 def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _make: Callable[[View], Any]) -> Any:
     return _make(view)
-
-
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=4, show_spinner=False)
-def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
-    """`files` is what the answer rests on: another action is another file."""
-    return actions.handled(action_log.load(Path(data_dir)))
 
 
 @st.cache_resource(ttl=60, max_entries=4, show_spinner=False)

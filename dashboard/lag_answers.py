@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dashboard import cached, concerns, lag_questions, shapes
+from dashboard import cached, concerns, known_findings, lag_questions, shapes
 from dashboard.cached import Heard
 from dashboard.lag_steps import LagSteps
 from dashboard.view import RAW_WINDOW_MS, View
@@ -27,7 +27,7 @@ def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
     known = cached.heard(view)
     if known is None:
         return {}
-    left = tuple(sorted(concerns.left_topics(one.finding for one in cached.findings(view).values())))
+    left = tuple(sorted(concerns.left_topics(one.finding for one in known_findings.findings(view).values())))
     return _lag_trend(cached.data_dir(), view.from_ms, view.to_ms, known, points, left)
 
 

@@ -3,12 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dashboard import cached, fencing, outcomes, queries, shapes, transaction_questions, transactions
+from dashboard import (
+    cached,
+    fencing,
+    known_findings,
+    outcomes,
+    queries,
+    shapes,
+    transaction_facts,
+    transaction_questions,
+    transactions,
+)
 from dashboard.fencing import Event
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.queries import Rows
 from dashboard.transactions import OpenTransaction, Waiting
 from dashboard.view import View
+from guarantees.findings import Finding
 from guarantees.lag import MARKER_SLACK
 
 
@@ -22,6 +33,11 @@ def found(view: View) -> list[OpenTransaction]:
     share = cached.settings().thresholds.transaction_overdue_share
     rows = cached.now(view, transaction_questions.OPEN)
     return transactions.judged(rows, all_asked=all_asked(view), overdue_share=share)
+
+
+def findings(view: View, one: OpenTransaction) -> list[Finding]:
+    """What was found about a transaction or its producer, the newest first."""
+    return transaction_facts.about((known.finding for known in known_findings.findings(view).values()), one)
 
 
 def waiting(view: View) -> Mapping[str, Waiting]:
@@ -88,7 +104,7 @@ def lanes(view: View) -> Lanes:
 
 def events(view: View) -> list[Event]:
     """Fencing, time-outs, restarts without fencing and torn transactions of the window that the search finds."""
-    known = (history.finding for history in cached.findings(view).values())
+    known = (history.finding for history in known_findings.findings(view).values())
     found = fencing.events(known, view.from_ms, view.to_ms)
     return [one for one in found if view.finds(*map(str, one.producers), *one.names, one.where)]
 

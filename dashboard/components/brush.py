@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import answers, cached, lag_answers, overall, view
+from dashboard import answers, known_findings, lag_answers, overall, view
 from dashboard.components import toolbar
 from dashboard.names import cut, in_markdown
 
@@ -56,7 +56,7 @@ def _button(icon: str, key: str, help_text: str, on_click: Callable[[], None] | 
 def _drawn() -> None:
     try:
         look = toolbar.look()
-        found = (history.finding for history in cached.findings(look).values())
+        found = (history.finding for history in known_findings.findings(look).values())
         data = overall.strip(
             answers.cluster_lag(look), lag_answers.trend_step_ms(look, answers.SPARK_POINTS), found, look
         )

@@ -50,7 +50,7 @@ def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Findi
         _table("Evidence", facts.facts(finding.evidence))
     with right:
         _table("Where", facts.places(finding))
-        _table("When (UTC)", _times(concern))
+        _table("When (UTC)", _times(concern), wording.in_local_time(_moments(concern), st.context.timezone))
     _examples(finding)
     with st.expander("Raw evidence (JSON)"):
         st.code(facts.raw(finding), language="json", wrap_lines=True)
@@ -90,21 +90,24 @@ def _statements(finding: Finding) -> None:
 
 
 def _times(concern: Concern) -> list[tuple[str, str]]:
+    return [(name, wording.utc(moment).removesuffix(" UTC")) for name, moment in _moments(concern)]
+
+
+def _moments(concern: Concern) -> list[tuple[str, int]]:
     finding, history = concern.finding, concern.history
     closed = [] if finding.closed_reason is None else [("Closed", history.updated_at_ms)]
-    moments = [
+    return [
         ("Happened", finding.happened_at_ms),
         ("Last evidence", finding.last_seen_at_ms),
         ("Opened", history.opened_at_ms),
         ("Updated", history.updated_at_ms),
         *closed,
     ]
-    return [(name, wording.utc(moment).removesuffix(" UTC")) for name, moment in moments]
 
 
-def _table(title: str, pairs: Sequence[tuple[str, str]]) -> None:
+def _table(title: str, pairs: Sequence[tuple[str, str]], on_hover: str | None = None) -> None:
     """Names and values; a value that had to be cut follows in full."""
-    st.markdown(f"**{title}**")
+    st.markdown(f"**{title}**", help=on_hover)
     if not pairs:
         st.markdown(":gray[Nothing beyond the statements.]")
         return

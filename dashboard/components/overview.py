@@ -20,13 +20,14 @@ VIOLATIONS = "dashboard/pages/violations.py"
 ATTENTION_ROWS = 8
 
 
-def answer(standings: Sequence[Standing], note: str) -> None:
-    """One sentence: is delivery safe; under it how fresh this answer is."""
+def answer(standings: Sequence[Standing], note: str, newest_ms: int | None) -> None:
+    """One sentence: is delivery safe; under it how fresh this answer is, on hover in the reader's own time."""
     verdict, sentence = standing.headline(standings)
     head, colon, rest = sentence.partition(":")
     look = wording.LOOKS[verdict]
     st.markdown(f"## :{look.tone}[{look.icon} {head}{colon}]{rest}", anchors=False)
-    st.caption(note)
+    seen = [] if newest_ms is None else [("data up to", newest_ms)]
+    st.caption(note, help=wording.in_local_time(seen, st.context.timezone) if seen else None)
 
 
 def draw_tiles(view: View) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, partition_questions, pipeline_rows, queries, wording
+from dashboard import answers, cached, known_findings, partition_questions, pipeline_rows, queries, wording
 from dashboard.components import panel, selection, tables
 from dashboard.components.grades import grade
 from dashboard.components.panel import Panel
@@ -65,7 +65,7 @@ def detail(view: View) -> None:
 
 
 def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
-    every = (history.finding for history in cached.findings(view).values())
+    every = (history.finding for history in known_findings.findings(view).values())
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
     unread = cached.recently(view, partition_questions.UNREAD_FOR)

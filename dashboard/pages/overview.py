@@ -12,7 +12,7 @@ from guarantees.observations import Signal
 def answer(view: View) -> None:
     newest_ms = cached.evidence_age(view, ()).observed_at_ms
     note = wording.answer_note(newest_ms, cached.step_ms(view.cluster), view)
-    overview.answer(answers.standings(view), f"{note} · {wording.rounds(answers.rounds_seen(view))}")
+    overview.answer(answers.standings(view), f"{note} · {wording.rounds(answers.rounds_seen(view))}", newest_ms)
 
 
 def pipelines(view: View) -> None:

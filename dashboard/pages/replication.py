@@ -4,9 +4,8 @@ import streamlit as st
 
 from dashboard import cached, replication, wording
 from dashboard import replication_answers as answers
-from dashboard.components import overview, panel, replication_tables
+from dashboard.components import overview, panel, replication_figure, replication_tables
 from dashboard.components.panel import Panel
-from dashboard.components.replication_figure import draw as draw_partition
 from dashboard.view import View
 from guarantees.observations import Signal
 
@@ -29,7 +28,7 @@ def at_risk(view: View) -> None:
 
 
 def one_partition(view: View) -> None:
-    draw_partition(view, st.query_params.get("partition"))
+    replication_figure.draw(view, st.query_params.get("partition"))
 
 
 def elections(view: View) -> None:

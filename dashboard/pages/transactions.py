@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import cached, transaction_answers, transaction_facts
+from dashboard import transaction_answers, transaction_facts
 from dashboard.components import fencing_table, outcome_chart, panel, transaction_tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
@@ -28,7 +28,7 @@ def chosen(view: View) -> None:
     transaction_tables.headline(one)
     transaction_tables.partitions(parts, one, view)
     transaction_tables.readers(transaction_answers.readers(view, one))
-    transaction_tables.findings(transaction_facts.about((h.finding for h in cached.findings(view).values()), one))
+    transaction_tables.findings(transaction_answers.findings(view, one))
     transaction_tables.commands(parts, one, view)
 
 

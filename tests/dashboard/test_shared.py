@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard import answers, cached
+from dashboard import answers, cached, known_findings
 from dashboard.concerns import ByTopic, concerns
 from dashboard.view import View
 from guarantees.findings import Kind
@@ -77,13 +77,13 @@ def test_other_settings_are_another_answer(store, monkeypatch, tmp_path):
 
 def test_an_event_is_seen_as_soon_as_it_is_stored(store):
     data_dir, end_ms = store
-    before = cached.findings(look(end_ms))
+    before = known_findings.findings(look(end_ms))
     new = replace(fixture_store.lost(end_ms), anchor="another")
     log = SegmentLog(data_dir, producer_name("host-2", "collect"))
     append_events(log, [FindingEvent(Change.OPENED, end_ms - 1, new)])
     log.close()
 
-    after = cached.findings(look(end_ms))
+    after = known_findings.findings(look(end_ms))
 
     assert set(after) - set(before) == {new.finding_id}
 
@@ -91,7 +91,7 @@ def test_an_event_is_seen_as_soon_as_it_is_stored(store):
 def test_what_was_written_after_the_window_is_not_known_in_it(store):
     _, end_ms = store
 
-    known = cached.findings(replace(look(end_ms), to_ms=end_ms - 8 * 60_000))
+    known = known_findings.findings(replace(look(end_ms), to_ms=end_ms - 8 * 60_000))
 
     assert known
     assert all(history.updated_at_ms <= end_ms - 8 * 60_000 for history in known.values())

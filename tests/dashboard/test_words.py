@@ -175,3 +175,13 @@ def test_both_copies_of_a_duplicate_are_rows():
 
     assert [(row["Copy"], row["Producer id"]) for row in rows] == [("First", "7001"), ("Last", "7014")]
     assert {row["Message id"] for row in rows} == {"order-000456"}
+
+
+def test_moments_are_said_in_the_readers_time_zone_where_it_is_known():
+    noon_ms = 1_767_268_800_000  # 2026-01-01 12:00:00 UTC
+
+    assert wording.in_local_time([("Opened", noon_ms)], "Asia/Kolkata") == (
+        "In your time zone, Asia/Kolkata: Opened 2026-01-01 17:30:00"
+    )
+    assert wording.in_local_time([("Opened", noon_ms)], None) is None
+    assert wording.in_local_time([("Opened", noon_ms)], "../etc/passwd") is None

@@ -1,0 +1,50 @@
+"""Findings as they stood at a moment, and what people did about them; read again only where something was added."""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from pathlib import Path
+
+from dashboard import action_log, actions, cached
+from dashboard.actions import Handling
+from dashboard.view import View
+from guarantees import lifecycle
+from guarantees.lifecycle import FindingEvent, FindingHistory
+from store.findings import events_version, load_events
+from store.reading import segments
+
+
+def findings(view: View) -> Mapping[str, FindingHistory]:
+    """Every finding of the cluster as it stood at the end of the window."""
+    known = cached.heard(view)
+    if known is None:
+        return {}
+    where = cached.data_dir()
+    version = events_version(Path(where))
+    number = bisect_right(_events(where, version), view.to_ms, key=attrgetter("at_ms"))
+    histories = _findings(where, version, number)
+    return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
+
+
+def handled() -> Mapping[str, Handling]:
+    """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
+    files = segments(Path(cached.data_dir()), action_log.TABLE, None)
+    return _handled(cached.data_dir(), tuple(file.name for file in files))
+
+
+@cached.kept(4)
+def _events(data_dir: str, version: str) -> Sequence[FindingEvent]:
+    """Every event, the oldest first; read again when a segment was added (`version`: store.findings)."""
+    return load_events(Path(data_dir))
+
+
+@cached.kept(20)
+def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHistory]:
+    """After so many events."""
+    return lifecycle.fold(_events(data_dir, version)[:known])
+
+
+@cached.kept(4)
+def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
+    """`files` is what the answer rests on: another action is another file."""
+    return actions.handled(action_log.load(Path(data_dir)))
