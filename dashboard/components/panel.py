@@ -27,6 +27,7 @@ STYLE = """<style>
 @media (min-width: 900px) { .stMainBlockContainer { padding-inline: 2.25rem; } }
 [class*="st-key-toolbar"] { row-gap: .5rem; }
 [class*="st-key-panel-"] { margin-bottom: .75rem; }
+[data-testid="stCaptionContainer"] code { color: inherit; }
 </style>"""
 
 

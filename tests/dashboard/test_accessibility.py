@@ -34,7 +34,7 @@ def test_no_page_has_a_serious_violation_beyond_streamlits_own_markup(chromium, 
     with Visit(chromium, served, scheme=scheme) as visit:
         found = {}
         for path in PAGES:
-            visit.open(path)
+            visit.open(f"{path}?refresh=Off")
             visit.page.wait_for_timeout(1_500)
             found[path] = violations(visit, STREAMLITS_OWN)
         assert found == dict.fromkeys(PAGES, [])
@@ -43,6 +43,6 @@ def test_no_page_has_a_serious_violation_beyond_streamlits_own_markup(chromium, 
 @pytest.mark.timeout(120)
 def test_the_check_sees_a_violation_where_there_is_one(chromium, served):
     with Visit(chromium, served) as visit:
-        visit.open("/health")
+        visit.open("/health?refresh=Off")
         visit.page.evaluate("document.querySelector('h1').innerHTML = '<img src=\"data:,\">'")
         assert [one for one in violations(visit, STREAMLITS_OWN) if one.startswith("image-alt: <img")]
