@@ -20,17 +20,19 @@ OWNERS = Question(("group_members",), """
     WHERE cluster_id = $cluster_id AND group_id = $group_id AND json_contains(assignment, $place)
     ORDER BY started_at, member_id""")  # fmt: skip
 
-# Of each group and topic: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
+# Of each topic of `$groups`: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
 # least so long: since a sample whose high watermark lies above the newest commit. The last six rounds and every sixth
 # before them are enough for that; the rest would be most of the work. Nothing is said of a log whose end has fallen.
 UNREAD_FOR = Question(OFFSETS, f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
         FROM ({COMMITS_WITH_OFFSETS}
-              AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id))
+              AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id)
+              AND list_contains($groups::VARCHAR[], group_id))
         WHERE lag IS NOT NULL),
     ends AS (
-        SELECT topic_id, partition, tick, high_watermark, epoch_ms(observed_at) AS seen_ms FROM partition_offsets
+        SELECT topic_id, partition, tick, high_watermark, epoch_ms(observed_at) AS seen_ms
+        FROM partition_offsets SEMI JOIN newest USING (topic_id, partition)
         WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL
           AND (tick % 6 = 0 OR tick > (SELECT max(tick) - 6 FROM partition_offsets WHERE cluster_id = $cluster_id))),
     logs AS (

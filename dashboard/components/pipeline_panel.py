@@ -68,7 +68,8 @@ def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     every = (history.finding for history in known_findings.findings(view).values())
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
-    unread = cached.recently(view, partition_questions.UNREAD_FOR)
+    groups = sorted({known.pipeline.group_id for known in standings})
+    unread = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups)
     ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]
 

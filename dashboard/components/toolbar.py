@@ -17,6 +17,7 @@ from dashboard.view import View
 
 FROZEN = "frozen_window"
 MOMENT = "moment_of_this_run"
+SLOWEST_S = 10  # a page that does not refresh shares its moment with those that do
 
 
 def draw(page: str) -> None:
@@ -83,7 +84,7 @@ def _refresh_s() -> int | None:
 
 def _pace_ms(cluster: str) -> int:
     """Panels refresh one after another: in steps as long as the refresh they ask for the same moment."""
-    return max(cached.step_ms(cluster), 1000 * (_refresh_s() or 0))
+    return max(cached.step_ms(cluster), 1000 * (_refresh_s() or SLOWEST_S))
 
 
 def _now_ms() -> int:
