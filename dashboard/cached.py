@@ -191,7 +191,7 @@ def _settings(environ: Mapping[str, str], changed_ns: int) -> Settings:
 
 def ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     """Ask a store, with the other questions of its group where it has one."""
-    group = next((group for group in GROUPS if question in group), None)
+    group = next((group for group in GROUPS if any(question is one for one in group)), None)
     answers = _ask_together(data_dir, from_ms, to_ms, group, about) if group else {}
     return answers[question] if question in answers else _ask_alone(data_dir, from_ms, to_ms, question, about)
 

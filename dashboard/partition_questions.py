@@ -21,14 +21,16 @@ OWNERS = Question(("group_members",), """
     ORDER BY started_at, member_id""")  # fmt: skip
 
 # Of each topic of `$groups`: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
-# least so long: since a sample whose high watermark lies above the newest commit. The last six rounds and every sixth
-# before them are enough for that; the rest would be most of the work. Nothing is said of a log whose end has fallen.
+# least so long: since a sample whose high watermark lies above the newest commit. The commits since `$since_ms`, the
+# newest round among them, the last six rounds of offsets and every sixth before them are enough for that; the rest
+# would be most of the work. Nothing is said of a log whose end has fallen.
+SINCE = "make_timestamptz($since_ms::BIGINT * 1000)"
 UNREAD_FOR = Question(OFFSETS, f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
-        FROM ({COMMITS_WITH_OFFSETS}
-              AND tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id)
-              AND list_contains($groups::VARCHAR[], group_id))
+        FROM ({COMMITS_WITH_OFFSETS} AND list_contains($groups::VARCHAR[], group_id)
+              AND c.observed_at >= {SINCE} AND p.observed_at >= {SINCE}
+              QUALIFY tick = max(tick) OVER ())
         WHERE lag IS NOT NULL),
     ends AS (
         SELECT topic_id, partition, tick, high_watermark, epoch_ms(observed_at) AS seen_ms

@@ -81,11 +81,12 @@ ATTEMPTS = Question(("rounds",), """
     SELECT signal, answered, error, epoch_ms(observed_at) AS observed_at_ms FROM rounds
     WHERE cluster = $cluster ORDER BY observed_at DESC LIMIT 20""")  # fmt: skip
 
-# What the last round of each signal asked for and got.
+# What the last round of each signal asked for and got; of the newest round, and of a whole window.
 COVERAGE = Question(("rounds",), """
     SELECT signal, tick, epoch_ms(observed_at) AS observed_at_ms, asked, answered, refused, failed, error, interval_ms
     FROM rounds WHERE cluster_id = $cluster_id
     QUALIFY row_number() OVER (PARTITION BY signal ORDER BY tick DESC) = 1 ORDER BY signal""")  # fmt: skip
+COVERAGE_OF_WINDOW = Question(COVERAGE.tables, COVERAGE.sql)
 
 COMMITS = """
     SELECT c.group_id, c.topic, c.topic_id, c.partition, c.tick, c.committed_offset, c.committed_offset_unknown,

@@ -69,7 +69,8 @@ def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
     groups = sorted({known.pipeline.group_id for known in standings})
-    unread = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups)
+    since_ms = view.to_ms - cached.ROUNDS_BACK * cached.step_ms(view.cluster)
+    unread = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)
     ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]
 

@@ -11,7 +11,7 @@ NEEDS = Panel("What the promise needs", promises.needs, shows_age=False)
 
 
 def coverage(view: View) -> None:
-    rows, newest = cached.in_window(view, queries.COVERAGE), cached.evidence_age(view, ()).verdict(view.to_ms)
+    rows, newest = cached.in_window(view, queries.COVERAGE_OF_WINDOW), cached.evidence_age(view, ()).verdict(view.to_ms)
     if not rows:
         panel.empty("No round was stored in this window.", "Start the collector: tidemark up, or tidemark collect.")
         return

@@ -199,7 +199,7 @@ def rounds(log, samples):
 def test_lag_in_time_of_every_group_is_a_lower_bound(log, tmp_path, samples, unread_for_ms):
     rounds(log, samples)
 
-    rows = ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"])
+    rows = ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"], since_ms=0)
 
     assert [row["unread_for_ms"] for row in rows] == ([] if unread_for_ms == "no row" else [unread_for_ms])
 
@@ -215,7 +215,7 @@ def test_the_worst_partition_says_how_far_behind_a_group_is_in_time(log, tmp_pat
          "last_stable_offset": 3, "high_watermark": 3, "observed_at": moment(1)},
     ])  # fmt: skip
 
-    assert ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"]) == [
+    assert ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"], since_ms=0) == [
         {"group_id": "g", "topic": "orders", "unread_for_ms": 5_000}
     ]
 
