@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
-PATIENCE_MS = 300_000
+PATIENCE_MS = 60_000
 # Long tasks: the main thread was busy for more than 50 ms and answered nobody.
 WATCH = """
 window.longTasks = [];

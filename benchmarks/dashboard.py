@@ -29,7 +29,7 @@ HEADLINE, TABLE, CHART = (
     ".js-plotly-plot",
 )
 ONE, TWO = "h1:has-text('One')", "h1:has-text('Two')"
-PAGES = (("Rebalances", TABLE), ("Violations", TABLE), ("Health", TABLE), ("Lag", CHART))
+PAGES = (("Violations", TABLE), ("Health", TABLE), ("Lag", CHART), ("Replication", CHART), ("Transactions", TABLE))
 
 
 @dataclass(frozen=True, slots=True)
