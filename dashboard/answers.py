@@ -1,12 +1,10 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from dashboard import (
     cached,
     concerns,
-    explained,
     known_findings,
     lag_answers,
     promise_questions,
@@ -18,7 +16,6 @@ from dashboard import (
     transaction_answers,
 )
 from dashboard.concerns import Concern
-from dashboard.explained import Explanation
 from dashboard.promise_facts import Seen
 from dashboard.queries import Question, Rows
 from dashboard.rebalance_questions import STATES
@@ -26,10 +23,7 @@ from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
-from guarantees.causes import followed_by
 from guarantees.completeness import RoundsSeen
-from guarantees.findings import Finding
-from guarantees.links import Cause
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
@@ -39,9 +33,16 @@ JOB_PACE_MS = 15_000
 RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
-@cached.shared
 def pipelines(view: View) -> tuple[Pipeline, ...]:
-    """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred."""
+    """Declared pipelines of the cluster; where none is, every group with the topics it reads, promise inferred.
+
+    All of them whatever is searched for: a search must not change what a finding means for the promises.
+    """
+    return _pipelines(view.without_search())
+
+
+@cached.shared
+def _pipelines(view: View) -> tuple[Pipeline, ...]:
     declared = [known.pipeline for known in cached.settings().pipelines if known.cluster == view.cluster]
     return tuple(declared) or proposals.proposed(group_lag(view), Seen(promise_answers(view)))
 
@@ -75,12 +76,12 @@ def group_lag(view: View) -> Rows:
 
 def cluster_lag(view: View) -> tuple[int | None, ...]:
     """Total lag of the cluster over the window, whatever is searched for."""
-    return tiles.total(group_lag(replace(view, search="")), lag_answers.lag_trend(view, SPARK_POINTS))
+    return tiles.total(group_lag(view.without_search()), lag_answers.lag_trend(view, SPARK_POINTS))
 
 
 def found(view: View) -> list[Concern]:
     """Every finding with the promises it touches and what people did about it until now, worst first."""
-    return concerns.with_handling(_judged(view), known_findings.handled())
+    return concerns.with_handling(_judged(view.without_search()), known_findings.handled())
 
 
 @cached.shared
@@ -95,9 +96,18 @@ def urgent(view: View) -> list[Concern]:
     return sorted(urgent, key=lambda one: one.is_acknowledged)
 
 
-@cached.shared
 def standings(view: View) -> list[Standing]:
-    """Where each pipeline stands at the end of the window, worst first."""
+    """Where each pipeline that the search finds stands at the end of the window, worst first."""
+    every = _standings(view.without_search())
+    return [
+        one
+        for one in every
+        if view.finds(one.pipeline.name, one.pipeline.source, one.pipeline.group_id, one.pipeline.sink)
+    ]
+
+
+@cached.shared
+def _standings(view: View) -> list[Standing]:
     lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), lag_answers.lag_trend(view, SPARK_POINTS)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
@@ -115,41 +125,12 @@ def standings(view: View) -> list[Standing]:
             window_from_ms=view.from_ms,
         )
         for pipeline in pipelines(view)
-        if view.finds(pipeline.name, pipeline.source, pipeline.group_id, pipeline.sink)
     )
     return standing.worst_first(standing.standing(one, lag.get(_place(one.pipeline), ()), trends) for one in judged)
 
 
 def _place(pipeline: Pipeline) -> tuple[str, str]:
     return pipeline.group_id, pipeline.source
-
-
-def explanation(view: View, name: str | None) -> Explanation | None:
-    """What the pipeline of that name promises and what that needs; None where there is none."""
-    judged = next((one.judged for one in standings(view) if one.pipeline.name == name), None)
-    if judged is None:
-        return None
-    of_one = {"group_id": judged.pipeline.group_id, "topic": judged.pipeline.source}
-    about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
-    about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
-    known = [history.finding for history in known_findings.findings(view).values()]
-    return explained.explanation(judged, promise_answers(view) | about_one, known, causes(view))
-
-
-@cached.shared
-def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
-    """What explains each finding of the cluster, by finding id."""
-    heard, known = cached.heard(view), [history.finding for history in known_findings.findings(view).values()]
-    if heard is None:
-        return {}
-    return explained.causes_of(known, cached.last_day(view, queries.REBALANCES), heard.cluster_id, pipelines(view))
-
-
-def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:
-    """What explains a finding, and the findings it explains."""
-    known, why = known_findings.findings(view), causes(view)
-    effects = followed_by(why).get(finding.finding_id, ())
-    return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
 
 
 @cached.shared

@@ -1,7 +1,7 @@
 """What the operator looks at: the cluster, the window, the pace and the search, as the URL says them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from math import isfinite
 
@@ -42,6 +42,10 @@ class View:
     @property
     def needs_rollups(self) -> bool:
         return self.length_ms > RAW_WINDOW_MS
+
+    def without_search(self) -> "View":
+        """The same look at everything."""
+        return replace(self, search="")
 
     def finds(self, *texts: str | None) -> bool:
         """Whether the search word is in one of the texts; an empty search finds everything."""

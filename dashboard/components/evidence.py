@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import answers, facts, finding_groups, wording
+from dashboard import answers, cause_answers, facts, finding_groups, wording
 from dashboard.components import acting, finding_table, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
@@ -30,7 +30,7 @@ def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
     event = next(event for event in finding_groups.events(found) if event.holds(chosen))
     if len(event.concerns) > 1:
         finding_table.of_event(event, view, rerun)
-    draw(concern, *answers.story(view, concern.finding))
+    draw(concern, *cause_answers.story(view, concern.finding))
     acting.draw(concern.finding.finding_id, concern.handling, rerun)
     raw_answers.draw(concern.finding, view)
 

@@ -135,3 +135,18 @@ def test_findings_by_topic_are_all_that_concern_a_pipeline(seed):
     assert near == {(one.name, known.finding.finding_id) for known in touched for one, _ in known.broken} == expected
     assert expected
     assert all(len(set(map(id, by_topic.near(one)))) == len(by_topic.near(one)) for one in pipelines)
+
+
+def test_a_search_changes_which_pipelines_are_shown_and_not_what_a_finding_means(store, monkeypatch):
+    data_dir, end_ms = store
+    undeclared = fixture_store.write_settings(data_dir.parent, with_pipelines=False)
+    monkeypatch.setenv("TIDEMARK_SETTINGS", str(undeclared))
+    everything, nothing = look(end_ms), replace(look(end_ms), search="no pipeline is called so")
+
+    def meant(view):
+        return {one.finding.finding_id: one.verdict for one in answers.found(view)}
+
+    assert any(meant(everything).values())
+    assert meant(nothing) == meant(everything)
+    assert answers.standings(everything)
+    assert answers.standings(nothing) == []
