@@ -22,7 +22,7 @@ from tests.dashboard.test_journey import CHROMIUM, FLAGS, PAGES, Visit
 from tests.dashboard.test_pages import break_table
 
 MINUTE_MS = 60_000
-COLOURS = 128  # enough for charts and text, and a third of the bytes
+COLOURS = 256  # enough for charts and text, and a third of the bytes
 TALLEST_PX = 4_000
 
 
