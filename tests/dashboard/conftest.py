@@ -29,7 +29,8 @@ def the_main_module_stays() -> Iterator[None]:
     sys.modules["__main__"] = main
 
 
-@pytest.fixture(scope="session")
+# One for each module: what the story tells must still lie in the page's window when the last test of the run reads it.
+@pytest.fixture(scope="module")
 def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Settings of a store that stays fresh for ten minutes."""
     folder = tmp_path_factory.mktemp("believable")
@@ -38,7 +39,7 @@ def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return settings
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of the page over a believable store that stays fresh for the next minutes."""
     folder = tmp_path_factory.mktemp("served")
