@@ -30,6 +30,7 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 KEPT_FOR_S = 120
 ROUNDS_BACK = 3
+LARGE_COMMITS = 10_000  # asked for in one round
 # Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
 BY_IDENTITY = {Question: id}
 GROUPS = (
@@ -99,6 +100,12 @@ def heard(view: View) -> Heard | None:
         if newest is not None:
             return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
     return None
+
+
+def is_large(cluster: str, at_ms: int) -> bool:
+    """Whether answers about the cluster take seconds, by the rounds of the quarter of an hour before."""
+    rows = ask(data_dir(), at_ms - RAW_WINDOW_MS, at_ms, queries.CLUSTERS, {})
+    return any(row["cluster"] == cluster and (row["commits"] or 0) > LARGE_COMMITS for row in rows)
 
 
 def evidence_age(view: View, signals: tuple[str, ...]) -> Freshness:

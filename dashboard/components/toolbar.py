@@ -83,8 +83,12 @@ def _refresh_s() -> int | None:
 
 
 def _pace_ms(cluster: str) -> int:
-    """Panels refresh one after another: in steps as long as the refresh they ask for the same moment."""
-    return max(cached.step_ms(cluster), 1000 * (_refresh_s() or SLOWEST_S))
+    """A step of the sampling. Of a large cluster the length of a refresh: its panels, which refresh one after another,
+    then ask for the same moment.
+    """
+    step_ms, now_ms = cached.step_ms(cluster), _now_ms()
+    is_large = cached.is_large(cluster, now_ms - now_ms % cached.MINUTE_MS)
+    return max(step_ms, 1000 * (_refresh_s() or SLOWEST_S)) if is_large else step_ms
 
 
 def _now_ms() -> int:
