@@ -116,16 +116,16 @@ def _explanation(heard: Heard, pipeline: Pipeline, pipelines: Sequence[Pipeline]
     answers |= heard.last_day((promise_questions.LAST_CAUGHT_UP,), **of_one)
     findings = _findings(heard)
     from_ms = heard.now_ms - DAY_MS
+    seen = answers.get(promise_questions.ROUNDS_SEEN, ())
+    rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
     sight = standing.sight(
         pipeline,
-        answers.get(queries.COVERAGE, ()),
+        standing.newest(answers.get(queries.COVERAGE, ()), rounds.interval_ms),
         answers.get(queries.GROUP_LAG, ()),
         answers.get(queries.GROUP_STATES, ()),
-        [row["topic"] for row in answers.get(queries.SAMPLED, ())],
-        standing.rounds_seen(
-            answers.get(promise_questions.ROUNDS_SEEN, ()), from_ms, heard.now_ms, heard.interval_ms
-        ),
-    )  # fmt: skip
+        frozenset(row["topic"] for row in answers.get(queries.SAMPLED, ())),
+        rounds,
+    )
     judged = pipeline_verdict(pipeline, findings, sight, now_ms=heard.now_ms, window_from_ms=from_ms)
     rebalances = answers.get(queries.REBALANCES, ())
     causes = explained.causes_of(findings, rebalances, heard.cluster_id or "", pipelines)

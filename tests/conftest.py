@@ -1,5 +1,8 @@
 """What every test may ask for."""
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 from lab.cluster import Cluster
@@ -10,3 +13,11 @@ def cluster():
     """The real three-broker cluster, started once for all tests that need it."""
     with Cluster() as started:
         yield started
+
+
+@pytest.fixture(autouse=True)
+def the_main_module_stays() -> Iterator[None]:
+    """AppTest makes the page's script the main module, which every later process of the test run would start with."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main

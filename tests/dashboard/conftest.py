@@ -21,14 +21,6 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-@pytest.fixture(autouse=True)
-def the_main_module_stays() -> Iterator[None]:
-    """AppTest makes the page's script the main module, which every later process of the test run would start with."""
-    main = sys.modules["__main__"]
-    yield
-    sys.modules["__main__"] = main
-
-
 # One for each module: what the story tells must still lie in the page's window when the last test of the run reads it.
 @pytest.fixture(scope="module")
 def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
