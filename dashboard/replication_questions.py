@@ -44,7 +44,8 @@ HISTORY = Question(("partition_state",), f"""
 # The partition whose state changed most often in the window: what to show where nothing is at risk.
 MOST_CHANGED = Question(("partition_state",), f"""
     SELECT {NAME} AS name FROM partition_state WHERE cluster_id = $cluster_id AND {IS_FOUND}
-    GROUP BY topic, topic_id, partition ORDER BY count(*) DESC, topic, partition LIMIT 1""")  # fmt: skip
+    GROUP BY topic, topic_id, partition
+    ORDER BY starts_with(topic, '__'), count(*) DESC, topic, partition LIMIT 1""")  # fmt: skip
 
 # Newer leader epochs with a leader, each with the state seen before it; first those whose leader was not in sync then.
 ELECTED = f"""

@@ -24,7 +24,7 @@ def draw(view: View, asked: str | None) -> None:
     if one is None:
         panel.empty("Nothing to draw: no such partition was observed in this window.", "Select one in the table above.")
         return
-    how = "" if asked is not None else " :gray[· the first of the table; select another one there]"
+    how = "" if asked is not None else " :gray[· none was selected: the worst one, or the one that changed most]"
     st.markdown(f"Partition **{in_markdown(f'{one.topic}-{one.partition}')}**{how}")
     figure = replication_over_time(
         replication_answers.offsets_over_time(view, one), one.only_leader, replication_answers.lanes(view, one), view

@@ -74,7 +74,7 @@ def test_the_counts_are_those_of_the_overview(visit, told):
 def test_without_a_selection_the_worst_partition_is_drawn_and_said_to_be_it(visit, told):
     said = words(visit(told, "replication", **window()))
 
-    assert "Partition **shipments\\-3** :gray[· the first of the table" in said
+    assert "Partition **shipments\\-3** :gray[· none was selected: the worst one" in said
     assert "No ELR lane" not in said
 
 
