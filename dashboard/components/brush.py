@@ -5,7 +5,6 @@ is hidden from assistive technology: the range, the buttons beside it and the ex
 """
 
 import logging
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,7 +60,7 @@ def _drawn() -> None:
             answers.cluster_lag(look), lag_answers.trend_step_ms(look, answers.SPARK_POINTS), found, look
         )
         time_brush(key=KEY, data=data, on_window_change=_choose)
-        st.caption(overall.refresh_state(look, bool(st.session_state.get("pause")), _now_ms()))
+        st.caption(overall.refresh_state(look, bool(st.session_state.get("pause")), toolbar.now_ms()))
     except Exception as exc:  # the strip must not take the page
         logger.exception("the strip failed")
         st.caption(f"The strip could not be drawn: {in_markdown(cut(str(exc), 120))}")
@@ -76,19 +75,15 @@ def _choose() -> None:
 
 def _earlier() -> None:
     look = toolbar.look()
-    toolbar.freeze(*view.shifted(look.from_ms, look.to_ms, -1, _now_ms()))
+    toolbar.freeze(*view.shifted(look.from_ms, look.to_ms, -1, toolbar.now_ms()))
 
 
 def _later() -> None:
     look = toolbar.look()
     if look.is_frozen:  # a live window already ends now
-        toolbar.freeze(*view.shifted(look.from_ms, look.to_ms, 1, _now_ms()))
+        toolbar.freeze(*view.shifted(look.from_ms, look.to_ms, 1, toolbar.now_ms()))
 
 
 def _wider() -> None:
     look = toolbar.look()
-    toolbar.freeze(*view.widened(look.from_ms, look.to_ms, _now_ms()))
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000
+    toolbar.freeze(*view.widened(look.from_ms, look.to_ms, toolbar.now_ms()))

@@ -101,7 +101,8 @@ def _age(evidence: Freshness, view: View) -> str:
     verdict = evidence.verdict(view.to_ms)
     if verdict is Verdict.UNKNOWN:
         return ""
-    age = wording.age(evidence.observed_at_ms, view.to_ms)
+    # A live page may answer for a moment that others asked about: its evidence is no younger for that.
+    age = wording.age(evidence.observed_at_ms, view.to_ms if view.is_frozen else toolbar.now_ms())
     if verdict is Verdict.STALE:
         return f"{wording.LOOKS[verdict].badge} newest evidence {age}, expected every {evidence.step_ms / 1000:g} s"
     return f":small[:gray[{age}]]"

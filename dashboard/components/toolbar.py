@@ -53,7 +53,7 @@ def one_moment() -> Iterator[None]:
     are there, and asks anew at its next refresh.
     """
     cluster = _cluster()
-    st.session_state[MOMENT] = view.shared_moment(cached.answered_ms(cluster), _now_ms(), _pace_ms(cluster))
+    st.session_state[MOMENT] = view.shared_moment(cached.answered_ms(cluster), now_ms(), _pace_ms(cluster))
     try:
         yield
     finally:
@@ -64,8 +64,8 @@ def look() -> View:
     """What the toolbar says now. Asked again at every run of every panel: a live window moves."""
     cluster = _cluster()
     frozen = st.session_state.get(FROZEN)
-    now_ms = st.session_state.get(MOMENT) or _now_ms()
-    start, end = frozen or view.live_window(str(st.session_state.get("range")), now_ms, _pace_ms(cluster))
+    moment_ms = st.session_state.get(MOMENT) or now_ms()
+    start, end = frozen or view.live_window(str(st.session_state.get("range")), moment_ms, _pace_ms(cluster))
     refresh_s = _refresh_s()
     return View(
         cluster=cluster,
@@ -86,12 +86,16 @@ def _pace_ms(cluster: str) -> int:
     """A step of the sampling. Of a large cluster the length of a refresh: its panels, which refresh one after another,
     then ask for the same moment.
     """
-    step_ms, now_ms = cached.step_ms(cluster), _now_ms()
-    is_large = cached.is_large(cluster, now_ms - now_ms % cached.MINUTE_MS)
+    step_ms, minute = cached.step_ms(cluster), now_ms() // cached.MINUTE_MS
+    try:
+        is_large = cached.is_large(cluster, minute * cached.MINUTE_MS)
+    except Exception:  # a store that cannot be read costs the panels that read it, each of which says why
+        is_large = False
     return max(step_ms, 1000 * (_refresh_s() or SLOWEST_S)) if is_large else step_ms
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
+    """The page's clock."""
     return time.time_ns() // 1_000_000
 
 
