@@ -48,8 +48,8 @@ def temporary_folder(data_dir: Path, role: str) -> Path:
 
 def stale_temporaries(data_dir: Path, before_ms: int) -> list[Path]:
     """Temporary files of any role that nobody has written to since: their process is gone."""
-    files = (path for path in (data_dir / TEMPORARY).glob("*/*") if path.is_file())
-    return [path for path in files if path.stat().st_mtime_ns < before_ms * 1_000_000]
+    written = ((path, _written_ns(path)) for path in (data_dir / TEMPORARY).glob("*/*"))
+    return [path for path, at_ns in written if at_ns is not None and at_ns < before_ms * 1_000_000]
 
 
 def sweep(temporaries: Iterable[Path]) -> int:
@@ -58,6 +58,14 @@ def sweep(temporaries: Iterable[Path]) -> int:
     for path in stale:
         path.unlink(missing_ok=True)
     return len(stale)
+
+
+def _written_ns(path: Path) -> int | None:
+    """When a temporary file was last written to; None where its writer has just committed it."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
 
 
 def _write(path: Path, batches: pa.Table | pa.RecordBatchReader) -> None:

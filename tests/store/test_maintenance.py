@@ -8,6 +8,7 @@ from settings import StoreSettings
 from store.errors import StoreLockedError
 from store.log import SegmentLog
 from store.maintenance import run
+from store.publish import stale_temporaries
 from store.reading import read, segments
 from store.unfit import unfit_files
 from tests.store.builders import HOUR, round_row
@@ -73,6 +74,14 @@ def test_a_start_removes_what_dead_processes_left_unfinished_and_leaves_the_fres
 
     assert fresh.exists()
     log.close()
+
+
+def test_a_start_does_not_mind_a_file_that_its_writer_commits_under_its_eyes(tmp_path):
+    elsewhere = tmp_path / ".tmp" / "three"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "listed-and-gone.parquet").symlink_to(tmp_path / "committed-meanwhile.parquet")
+
+    assert stale_temporaries(tmp_path, before_ms=2**53) == []
 
 
 def test_a_file_that_is_no_segment_is_reported_once(tmp_path, caplog):
