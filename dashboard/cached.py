@@ -2,14 +2,11 @@
 
 import gc
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import wraps
-from operator import attrgetter
+from functools import cache, lru_cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
-
-import streamlit as st
 
 from dashboard import (
     configured,
@@ -20,19 +17,18 @@ from dashboard import (
 )
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
+from dashboard.remembered import as_key, remembered
 from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from settings import Settings
 
 Answer = TypeVar("Answer")
+StartedWith = tuple[tuple[tuple[str, str], ...], int]
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
-KEPT_FOR_S = 120
 ROUNDS_BACK = 3
 LARGE_COMMITS = 10_000  # asked for in one round
-# Questions are constants of one module: hashing their SQL at every look-up cost more than the look-up.
-BY_IDENTITY = {Question: id}
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
@@ -62,15 +58,10 @@ def shared(make: Callable[[View], Answer]) -> Callable[[View], Answer]:
 
     @wraps(make)
     def once(view: View) -> Answer:
-        made: Answer = _made(_started_with(), f"{make.__module__}.{make.__qualname__}", view, make)
+        made: Answer = _made(_started_with(), view, make)
         return made
 
     return once
-
-
-def kept(entries: int) -> Any:
-    """A function of plain values whose newest answers are kept for all sessions."""
-    return st.cache_resource(ttl=KEPT_FOR_S, max_entries=entries, show_spinner=False)
 
 
 def settings() -> Settings:
@@ -78,12 +69,14 @@ def settings() -> Settings:
     return _settings(*_started_with())
 
 
-def _started_with() -> tuple[Mapping[str, str], int]:
+def _started_with() -> StartedWith:
     """The environment that names the settings, and when their file last changed."""
     names = (configured.SETTINGS_VARIABLE, configured.BOOTSTRAP_VARIABLE, configured.DATA_DIR_VARIABLE)
-    environ = {name: os.environ[name] for name in names if name in os.environ}
-    path = environ.get(configured.SETTINGS_VARIABLE)
-    changed_ns = Path(path).stat().st_mtime_ns if path and Path(path).exists() else 0
+    environ = tuple((name, os.environ[name]) for name in names if name in os.environ)
+    try:
+        changed_ns = os.stat(os.environ.get(configured.SETTINGS_VARIABLE, "")).st_mtime_ns
+    except FileNotFoundError:
+        changed_ns = 0
     return environ, changed_ns
 
 
@@ -169,12 +162,12 @@ def note_answered(view: View) -> None:
         newest[view.cluster] = max(view.to_ms, newest.get(view.cluster, 0))
 
 
-@st.cache_resource(show_spinner=False, max_entries=4)
+@lru_cache(maxsize=4)
 def _answered(data_dir: str) -> dict[str, int]:
     return {}
 
 
-@st.cache_resource(show_spinner=False)
+@cache
 def settle_memory() -> None:
     """Once per process: what the imports left behind is not searched for garbage after every run of a page."""
     gc.collect()
@@ -191,9 +184,9 @@ def _of_cluster(view: View, from_ms: int, to_ms: int, question: Question, about:
     return ask(data_dir(), from_ms, to_ms, question, {"cluster_id": known.cluster_id, **about}) if known else []
 
 
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _settings(environ: Mapping[str, str], changed_ns: int) -> Settings:
-    return configured.page_settings(environ)
+@lru_cache(maxsize=4)
+def _settings(environ: tuple[tuple[str, str], ...], changed_ns: int) -> Settings:
+    return configured.page_settings(dict(environ))
 
 
 def ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
@@ -203,28 +196,33 @@ def ask(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapp
     return answers[question] if question in answers else _ask_alone(data_dir, from_ms, to_ms, question, about)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=100, show_spinner=False, hash_funcs=BY_IDENTITY)
+def _key_of_question(
+    data_dir: str, from_ms: int, to_ms: int, asked: Question | tuple[Question, ...], about: Mapping[str, Any]
+) -> Hashable:
+    return data_dir, from_ms, to_ms, asked, as_key(about)
+
+
+@remembered(100, key=_key_of_question)
 def _ask_together(
     data_dir: str, from_ms: int, to_ms: int, group: tuple[Question, ...], about: Mapping[str, Any]
 ) -> Mapping[Question, Rows]:
     return queries.ask_together(Path(data_dir), from_ms, to_ms, group, about)
 
 
-@st.cache_resource(ttl=KEPT_FOR_S, max_entries=400, show_spinner=False, hash_funcs=BY_IDENTITY)
+@remembered(400, key=_key_of_question)
 def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
 
 
-@st.cache_resource(
-    ttl=KEPT_FOR_S,
-    max_entries=100,
-    show_spinner=False,
-    hash_funcs={View: attrgetter("cluster", "from_ms", "to_ms", "search")},
-)
-def _made(started_with: tuple[Mapping[str, str], int], name: str, view: View, _make: Callable[[View], Any]) -> Any:
-    return _make(view)
+def _key_of_look(started_with: StartedWith, view: View, make: Callable[[View], Any]) -> Hashable:
+    return started_with, view.cluster, view.from_ms, view.to_ms, view.search, make
 
 
-@st.cache_resource(ttl=60, max_entries=4, show_spinner=False)
+@remembered(100, key=_key_of_look)
+def _made(started_with: StartedWith, view: View, make: Callable[[View], Any]) -> Any:
+    return make(view)
+
+
+@remembered(4, kept_for_s=60)
 def _store_size(data_dir: str) -> tuple[int, int]:
     return size_of(data_dir)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dashboard import action_log, actions, cached
 from dashboard.actions import Handling
+from dashboard.remembered import remembered
 from dashboard.view import View
 from guarantees import lifecycle
 from guarantees.lifecycle import FindingEvent, FindingHistory
@@ -32,19 +33,19 @@ def handled() -> Mapping[str, Handling]:
     return _handled(cached.data_dir(), tuple(file.name for file in files))
 
 
-@cached.kept(4)
+@remembered(4)
 def _events(data_dir: str, version: str) -> Sequence[FindingEvent]:
     """Every event, the oldest first; read again when a segment was added (`version`: store.findings)."""
     return load_events(Path(data_dir))
 
 
-@cached.kept(20)
+@remembered(20)
 def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHistory]:
     """After so many events."""
     return lifecycle.fold(_events(data_dir, version)[:known])
 
 
-@cached.kept(4)
+@remembered(4)
 def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
     """`files` is what the answer rests on: another action is another file."""
     return actions.handled(action_log.load(Path(data_dir)))

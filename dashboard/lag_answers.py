@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dashboard import cached, concerns, known_findings, lag_questions, shapes
 from dashboard.cached import Heard
 from dashboard.lag_steps import LagSteps
+from dashboard.remembered import remembered
 from dashboard.view import RAW_WINDOW_MS, View
 
 # Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
@@ -42,7 +43,7 @@ def chart_step_ms(view: View) -> int:
     return trend_step_ms(view, shapes.CELLS)
 
 
-@cached.kept(60)
+@remembered(60)
 def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
     steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
     of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
@@ -59,7 +60,7 @@ def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagStep
     return LagSteps(from_ms, to_ms, known.interval_ms, points, reads_raw)
 
 
-@cached.kept(60)
+@remembered(60)
 def _lag_trend(
     data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
 ) -> Mapping[str, tuple[int | None, ...]]:

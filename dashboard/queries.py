@@ -22,7 +22,9 @@ Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(
+    frozen=True, slots=True, eq=False
+)  # a constant of a module, itself alone equal to it: found at once as a key
 class Question:
     """`tables` are the views the SQL reads; its parameters stand as `$name`, the window's ends as `$from` and `$to`."""
 

@@ -29,11 +29,11 @@ ONLY_IN = {
     "pyspark": {"spark_jobs"},
     "duckdb": {"store", "dashboard/queries.py"},
     "plotly": {"dashboard/charts", "dashboard/reports"},
+    "cachetools": {"dashboard/remembered.py"},
     "streamlit": {
         "app.py",
         "dashboard/pages",
         "dashboard/components",
-        "dashboard/cached.py",
         "dashboard/server.py",
         "lab/page.py",
         "benchmarks/empty_page.py",

@@ -3,7 +3,6 @@
 import math
 
 import pytest
-import streamlit as st
 
 from dashboard import lag_answers, overall, shapes, tiles, view
 from dashboard.components import brush
@@ -120,10 +119,16 @@ def test_the_points_of_a_trend_are_as_far_apart_as_the_strip_draws_them(visit, b
 
 
 def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_path):  # noqa: F811
-    settings = fixture_store.write_settings(tmp_path)
-    fixture_store.build(tmp_path / "data", now_ms(), quiet_minutes=5)
+    end_ms = now_ms()
 
-    def total():
+    def total(name, *events):
+        folder = tmp_path / name
+        folder.mkdir()
+        settings = fixture_store.write_settings(folder)
+        fixture_store.build(folder / "data", end_ms, quiet_minutes=5)
+        log = SegmentLog(folder / "data", producer_name("host-2", "collect"))
+        append_events(log, events)
+        log.close()
         app = visit(settings, "overview")
         return next(metric for metric in app.metric if metric.label == "Lag, offsets")
 
@@ -133,13 +138,8 @@ def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_p
     def peak(tile):
         return max(float(value) for value in tile.proto.chart_data)
 
-    before = total()
-    log = SegmentLog(tmp_path / "data", producer_name("host-2", "collect"))
     gone = left("order-service", "orders", fixture_store.CLUSTER_ID)
-    append_events(log, [FindingEvent(Change.OPENED, now_ms() - 5_000, gone)])
-    log.close()
-    st.cache_resource.clear()
-    after = total()
+    before, after = total("before"), total("after", FindingEvent(Change.OPENED, end_ms - 5_000, gone))
 
     assert number(before) - number(after) > 700
     assert peak(before) - peak(after) > 700, "the sparkline still holds the topic that was left"
