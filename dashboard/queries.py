@@ -16,7 +16,6 @@ import duckdb
 from guarantees.lag import NO_COMMIT
 from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
-from store.views import quoted
 
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
@@ -34,7 +33,7 @@ class Question:
 
 def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:
     """The answer as dictionaries."""
-    with _opened(data_dir, from_ms, to_ms, question) as connection:
+    with connect(data_dir, Window(from_ms, to_ms), question.tables) as connection:
         return _rows(connection, from_ms, to_ms, question, about)
 
 
@@ -46,17 +45,12 @@ def ask_together(
     Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
     """
     asked = Counter(table for question in questions for table in question.tables)
+    read_once = [table for table, times in asked.items() if times > 1]
     try:
-        with _opened(data_dir, from_ms, to_ms, Question(tuple(asked), "")) as connection:
-            for table in (table for table, times in asked.items() if times > 1):
-                connection.execute(f"CREATE TEMP TABLE {quoted(table)} AS FROM memory.{quoted(table)}")  # read once
+        with connect(data_dir, Window(from_ms, to_ms), asked, read_once) as connection:
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
     except duckdb.Error:
         return {}
-
-
-def _opened(data_dir: Path, from_ms: int, to_ms: int, question: Question) -> duckdb.DuckDBPyConnection:
-    return connect(data_dir, Window(from_ms, to_ms), question.tables)
 
 
 def _rows(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from store.contracts import Family, Table
@@ -70,7 +71,7 @@ def list_folder(folder: Path) -> Listing:
         else:
             unfit.append(path)
     live = live_names(segments)
-    while damaged := [name for name in live if not is_whole(segments[name].path)]:
+    while damaged := [name for name in live if not _is_whole(segments[name])]:
         unfit += [segments.pop(name).path for name in damaged]
         live = live_names(segments)
     covered = segments.keys() - set(live)
@@ -85,6 +86,12 @@ def is_whole(path: Path) -> bool:
             return length > len(MAGIC) and os.pread(file.fileno(), len(MAGIC), length - len(MAGIC)) == MAGIC
     except FileNotFoundError:
         return True
+
+
+@lru_cache(maxsize=50_000)
+def _is_whole(segment: Segment) -> bool:
+    """Looked at once: a committed file never changes, one that takes its name has a time of its own."""
+    return is_whole(segment.path)
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:

@@ -1,8 +1,10 @@
 """Reading the store: explicit file lists, and an in-memory DuckDB with one view per table. No writer is locked out."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 import pyarrow as pa
@@ -48,23 +50,31 @@ def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
     return [segment.path for segment in (_live_ranges(listed) if kept.is_ranged else listed)]
 
 
-def connect(data_dir: Path, window: Window, tables: Iterable[str] | None = None) -> duckdb.DuckDBPyConnection:
-    """An in-memory database with a view of each table (all by default), as the store is now and stays for it.
+def connect(
+    data_dir: Path, window: Window, tables: Iterable[str] | None = None, read_once: Collection[str] = ()
+) -> duckdb.DuckDBPyConnection:
+    """A connection with a view of each table (all by default), as the store is now and stays for it.
 
     Samples, events, and the metrics of covered ranges are those observed in the window. Intervals are those that held
     in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
-    is there and empty.
+    is there and empty. `read_once`: tables that several questions will be asked of are read from the disk now.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:") if metrics else _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
     copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
-            _view(connection, data_dir, table, window)
+            _create(connection, data_dir, table, window, "TABLE" if table.name in read_once else "VIEW")
     return connection
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    """One for the process: making it takes most of the time of a small question. What a cursor creates is its own."""
+    return duckdb.connect(":memory:")
 
 
 def read(
@@ -92,16 +102,17 @@ def _read(data_dir: Path, table: str, window: Window | None, query: str, paramet
     return rows.cast(arrow_schema(contract(table)))
 
 
-def _view(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window) -> None:
+def _create(
+    connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window, kind: Literal["TABLE", "VIEW"]
+) -> None:
+    def create() -> None:
+        query = window_query(table, segments(data_dir, table.name, window), window.from_ms, window.to_ms)
+        connection.execute(f"CREATE TEMP {kind} {quoted(table.name)} AS {query}")
+
     try:
-        _create_view(connection, table, segments(data_dir, table.name, window), window)
+        create()
     except duckdb.IOException:  # a listed file has been merged away since
-        _create_view(connection, table, segments(data_dir, table.name, window), window)
-
-
-def _create_view(connection: duckdb.DuckDBPyConnection, table: Table, files: Sequence[Path], window: Window) -> None:
-    query = window_query(table, files, window.from_ms, window.to_ms)
-    connection.execute(f"CREATE VIEW {quoted(table.name)} AS {query}")
+        create()
 
 
 def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:
