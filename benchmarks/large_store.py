@@ -19,11 +19,11 @@ from benchmarks import large_samples, large_story
 from benchmarks.large_cluster import LARGE, SMALL, Cluster, Size
 from store.contracts import TABLES
 from store.findings import append_events
-from store.lag_minute import TABLE, RollUp
 from store.log import SegmentLog
 from store.maintenance import roll_up
 from store.merging import ROLE
 from store.metrics import METRICS_FILE, MetricsWriter
+from store.minutes import RollUp
 from store.publish import publish
 from store.rows import Row
 from store.segments import HOUR_MS, MINUTE_MS, folder, producer_name
@@ -165,7 +165,7 @@ def _roll_ups(data_dir: Path, cluster: Cluster, span: Span) -> None:
         for from_ms, to_ms in pieces:
             due = RollUp(level, from_ms // MINUTE_MS, to_ms // MINUTE_MS - 1)
             rows = large_samples.lag_minutes(due.first_minute, due.last_minute, cluster)
-            where = folder(TABLE, from_ms)
+            where = folder(TABLES["lag_minute"], from_ms)
             publish(data_dir, where, due.name, rows, written_by=ROLE, modified_ns=time.time_ns())
     roll_up(data_dir, span.now_ms)
 

@@ -21,28 +21,25 @@ OWNERS = Question(("group_members",), """
     ORDER BY started_at, member_id""")  # fmt: skip
 
 # Of each topic of `$groups`: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
-# least so long: since a sample whose high watermark lies above the newest commit. The commits since `$since_ms`, the
-# newest round among them, the last six rounds of offsets and every sixth before them are enough for that; the rest
-# would be most of the work. Nothing is said of a log whose end has fallen.
-SINCE = "make_timestamptz($since_ms::BIGINT * 1000)"
-UNREAD_FOR = Question(OFFSETS, f"""
+# least so long: since a sample whose high watermark lies above the newest commit. Of the newest rounds every sample
+# counts, of earlier minutes their last. Nothing is said of a log whose end has fallen.
+UNREAD_FOR = Question((*OFFSETS, "log_end_minute"), f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
-        FROM ({COMMITS_WITH_OFFSETS} AND list_contains($groups::VARCHAR[], group_id)
-              AND c.observed_at >= {SINCE} AND p.observed_at >= {SINCE}
-              QUALIFY tick = max(tick) OVER ())
+        FROM ({COMMITS_WITH_OFFSETS} AND list_contains($groups::VARCHAR[], group_id) QUALIFY tick = max(tick) OVER ())
         WHERE lag IS NOT NULL),
-    ends AS (
-        SELECT topic_id, partition, tick, high_watermark, epoch_ms(observed_at) AS seen_ms
-        FROM partition_offsets SEMI JOIN newest USING (topic_id, partition)
-        WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL
-          AND (tick % 6 = 0 OR tick > (SELECT max(tick) - 6 FROM partition_offsets WHERE cluster_id = $cluster_id))),
-    logs AS (
-        SELECT topic_id, partition FROM ends GROUP BY ALL HAVING arg_max(high_watermark, tick) = max(high_watermark)),
+    seen AS (
+        SELECT topic_id, partition, high_watermark AS last, high_watermark AS highest, epoch_ms(observed_at) AS seen_ms
+        FROM partition_offsets WHERE cluster_id = $cluster_id AND high_watermark IS NOT NULL
+        UNION ALL
+        SELECT topic_id, partition, high_watermark_last, high_watermark_max, epoch_ms(last_known_at)
+        FROM log_end_minute WHERE cluster_id = $cluster_id AND high_watermark_last IS NOT NULL),
+    ends AS (FROM seen SEMI JOIN (FROM newest WHERE lag > 0) USING (topic_id, partition)),
+    logs AS (SELECT topic_id, partition FROM ends GROUP BY ALL HAVING arg_max(last, seen_ms) = max(highest)),
     behind AS (
         SELECT group_id, newest.topic, topic_id, partition, any_value(now_ms) - min(seen_ms) AS unread_for_ms
-        FROM newest JOIN (FROM ends SEMI JOIN logs USING (topic_id, partition)) seen USING (topic_id, partition)
-        WHERE lag > 0 AND seen.high_watermark > committed_offset GROUP BY ALL)
+        FROM newest JOIN (FROM ends SEMI JOIN logs USING (topic_id, partition)) USING (topic_id, partition)
+        WHERE lag > 0 AND last > committed_offset GROUP BY ALL)
     SELECT group_id, topic, max(CASE WHEN lag = 0 THEN 0 ELSE unread_for_ms END)::BIGINT AS unread_for_ms
     FROM newest LEFT JOIN behind USING (group_id, topic, topic_id, partition)
-    GROUP BY group_id, topic ORDER BY group_id, topic""")  # fmt: skip
+    GROUP BY group_id, topic ORDER BY group_id, topic""", newest=OFFSETS)  # fmt: skip

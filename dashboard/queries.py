@@ -25,15 +25,20 @@ Rows = list[dict[str, Any]]
     frozen=True, slots=True, eq=False
 )  # a constant of a module, itself alone equal to it: found at once as a key
 class Question:
-    """`tables` are the views the SQL reads; its parameters stand as `$name`, the window's ends as `$from` and `$to`."""
+    """`tables` are the views the SQL reads; its parameters stand as `$name`, the window's ends as `$from` and `$to`.
+
+    `newest`: those of the tables whose rows count only since `$since_ms`.
+    """
 
     tables: tuple[str, ...]
     sql: str
+    newest: tuple[str, ...] = ()
 
 
-def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:
+def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
     """The answer as dictionaries."""
-    with connect(data_dir, Window(from_ms, to_ms), question.tables) as connection:
+    since = {table: Window(about["since_ms"], to_ms) for table in question.newest}
+    with connect(data_dir, Window(from_ms, to_ms), question.tables, windows=since) as connection:
         return _rows(connection, from_ms, to_ms, question, about)
 
 
@@ -47,7 +52,7 @@ def ask_together(
     asked = Counter(table for question in questions for table in question.tables)
     read_once = [table for table, times in asked.items() if times > 1]
     try:
-        with connect(data_dir, Window(from_ms, to_ms), asked, read_once) as connection:
+        with connect(data_dir, Window(from_ms, to_ms), asked, read_once=read_once) as connection:
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
     except duckdb.Error:
         return {}

@@ -1,9 +1,10 @@
 """Reading the store: explicit file lists, and an in-memory DuckDB with one view per table. No writer is locked out."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import duckdb
@@ -19,6 +20,8 @@ from store.views import files_query, quoted, window_query
 
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
+
+Kind = Literal["TABLE", "VIEW"]
 
 EVERYTHING_TO_MS = 253_402_300_800_000  # the year 10000
 
@@ -51,13 +54,19 @@ def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
 
 
 def connect(
-    data_dir: Path, window: Window, tables: Iterable[str] | None = None, read_once: Collection[str] = ()
+    data_dir: Path,
+    window: Window,
+    tables: Iterable[str] | None = None,
+    *,
+    read_once: Collection[str] = (),
+    windows: Mapping[str, Window] = MappingProxyType({}),
 ) -> duckdb.DuckDBPyConnection:
     """A connection with a view of each table (all by default), as the store is now and stays for it.
 
     Samples, events, and the metrics of covered ranges are those observed in the window. Intervals are those that held
     in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
     is there and empty. `read_once`: tables that several questions will be asked of are read from the disk now.
+    `windows`: tables with a window of their own.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
@@ -67,7 +76,8 @@ def connect(
     copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
-            _create(connection, data_dir, table, window, "TABLE" if table.name in read_once else "VIEW")
+            kind: Kind = "TABLE" if table.name in read_once else "VIEW"
+            _create(connection, data_dir, table, windows.get(table.name, window), kind)
     return connection
 
 
@@ -102,9 +112,7 @@ def _read(data_dir: Path, table: str, window: Window | None, query: str, paramet
     return rows.cast(arrow_schema(contract(table)))
 
 
-def _create(
-    connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window, kind: Literal["TABLE", "VIEW"]
-) -> None:
+def _create(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window, kind: Kind) -> None:
     def create() -> None:
         query = window_query(table, segments(data_dir, table.name, window), window.from_ms, window.to_ms)
         connection.execute(f"CREATE TEMP {kind} {quoted(table.name)} AS {query}")

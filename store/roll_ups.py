@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from guarantees.lag import NO_COMMIT
-from store import lag_minute
 from store.contracts import TABLES, Table
 from store.folders import Listing, Segment, hour_folders, list_folder
 from store.lag import literal
+from store.lag_minute import LAG_BY_MINUTE
+from store.log_end_minute import LOG_ENDS_BY_MINUTE
 from store.merging import GRACE_MS, ROLE, unlink_covered
+from store.minutes import roll_up as roll_up_samples
 from store.publish import publish
 from store.reading import rows_of_files
 from store.segments import HOUR_MS
@@ -78,6 +80,7 @@ class Derived:
                 yield source
 
 
+BY_MINUTE = (LAG_BY_MINUTE, LOG_ENDS_BY_MINUTE)
 # In this order: each is made from one that stands before it.
 DERIVED = (
     Derived(TABLES["lag_hour"], TABLES["lag_minute"], _PARTITIONS_BY_HOUR, is_hourly=True),
@@ -88,7 +91,7 @@ DERIVED = (
 
 def roll_up(data_dir: Path, now_ms: int, grace_ms: int = GRACE_MS) -> int:
     """Make all roll-ups that are due; returns how many segments. For the one holder of `maintain.lock`."""
-    made = lag_minute.roll_up(data_dir, now_ms, grace_ms)
+    made = sum(roll_up_samples(data_dir, wanted, now_ms, grace_ms) for wanted in BY_MINUTE)
     return made + sum(_derive(data_dir, derived, now_ms, grace_ms) for derived in DERIVED)
 
 

@@ -16,6 +16,7 @@ from guarantees.promises import Verdict
 
 LAG, HEALTH, VIOLATIONS = (f"dashboard/pages/{page}.py" for page in ("lag", "health", "violations"))
 FINDINGS, UNKNOWNS = 8, 5
+UNREAD_ROUNDS = 6  # of which every sample counts
 
 
 def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
@@ -69,7 +70,7 @@ def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
     groups = sorted({known.pipeline.group_id for known in standings})
-    since_ms = view.to_ms - cached.ROUNDS_BACK * cached.step_ms(view.cluster)
+    since_ms = view.to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
     unread = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)
     ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]

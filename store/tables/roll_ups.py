@@ -47,7 +47,19 @@ def _of_groups(period: str) -> tuple[Column, ...]:
     )
 
 
+_LOG_ENDS = (
+    CLUSTER,
+    TOPIC,
+    TOPIC_ID,
+    PARTITION,
+    time("observed_at", "start of the minute"),
+    integer("high_watermark_last", "the last known in the minute"),
+    time("last_known_at", "when that one was observed; null where none was known"),
+    integer("high_watermark_max", "the highest in the minute: above the last one where the end of the log has fallen"),
+)
+
 _BY_PARTITION = ("cluster_id", "group_id", "topic_id", "partition", "observed_at")
+_BY_LOG = ("cluster_id", "topic_id", "partition", "observed_at")
 _BY_GROUP = ("cluster_id", "group_id", "topic", "observed_at")
 
 
@@ -59,5 +71,6 @@ ROLL_UPS = (
     _roll_up("lag_minute", "Lag per group and partition, one row a minute.", _BY_PARTITION, _of_partitions("minute")),
     _roll_up("lag_hour", "Lag per group and partition, one row an hour.", _BY_PARTITION, _of_partitions("hour")),
     _roll_up("group_lag_minute", "Lag per group and topic, one row a minute.", _BY_GROUP, _of_groups("minute")),
+    _roll_up("log_end_minute", "Ends of logs, one row per partition and minute.", _BY_LOG, _LOG_ENDS),
     _roll_up("group_lag_hour", "Lag per group and topic, one row an hour.", _BY_GROUP, _of_groups("hour")),
 )

@@ -11,6 +11,8 @@ from dashboard.names import in_markdown
 from dashboard.partition_history import OWNER, REBALANCING
 from dashboard.view import View, format_time, parse_time
 from store.log import SegmentLog
+from store.log_end_minute import LOG_ENDS_BY_MINUTE
+from store.minutes import roll_up
 from store.segments import producer_name
 from tests.dashboard.fixture_store import HOSTILE
 from tests.dashboard.story_window import AT_MS, STEP_MS, owner, sample, state
@@ -166,7 +168,7 @@ def log(tmp_path):
 
 def ask(data_dir, question, **about):
     return queries.ask(
-        data_dir, AT_MS - 60_000, AT_MS + 120_000, question, {"cluster_id": "c", "group_id": "g"} | about
+        data_dir, AT_MS - 300_000, AT_MS + 120_000, question, {"cluster_id": "c", "group_id": "g"} | about
     )
 
 
@@ -202,6 +204,43 @@ def test_lag_in_time_of_every_group_is_a_lower_bound(log, tmp_path, samples, unr
     rows = ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"], since_ms=0)
 
     assert [row["unread_for_ms"] for row in rows] == ([] if unread_for_ms == "no row" else [unread_for_ms])
+
+
+def minutes_before(moment_ms, *ends):
+    """Samples of the end of orders-0, one in each of the minutes before, the oldest first: (s of the minute, end)."""
+    this_minute_ms = moment_ms // 60_000 * 60_000
+    return [
+        (this_minute_ms - (len(ends) - number) * 60_000 + second * 1_000, end)
+        for number, (second, end) in enumerate(ends)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("ends", "since"),
+    [
+        ([(0, 5)], None),
+        ([(0, 5), (3, 9)], 1),
+        ([(0, 7), (0, 8), (0, 9)], 0),
+        ([(0, 8), (0, None)], 0),
+        ([(0, 30), (0, 8)], "nothing is said"),
+    ],
+    ids=["read by now", "since a minute", "since an older minute", "an unknown minute", "a log that lost its end"],
+)
+def test_minutes_say_how_far_behind_a_group_is_beyond_the_newest_rounds(log, tmp_path, ends, since):
+    rounds(log, [(0, 6, 10), (1, 6, 12)])
+    samples = minutes_before(moment(0), *ends)
+    log.append("partition_offsets", [
+        {"cluster_id": "c", "tick": -9 + number, "topic": "orders", "topic_id": "id", "partition": 0,
+         "high_watermark": end, "observed_at": at_ms}
+        for number, (at_ms, end) in enumerate(samples)
+    ])  # fmt: skip
+    roll_up(tmp_path, LOG_ENDS_BY_MINUTE, moment(1) // 60_000 * 60_000 + 30_000)
+
+    (row,) = ask(tmp_path, partition_questions.UNREAD_FOR, groups=["g"], since_ms=moment(0) - 1_000)
+
+    expected_ms = {None: 5_000, "nothing is said": None}
+    since_ms = expected_ms[since] if since in expected_ms else moment(1) - samples[since][0]
+    assert row["unread_for_ms"] == since_ms
 
 
 def test_the_worst_partition_says_how_far_behind_a_group_is_in_time(log, tmp_path):

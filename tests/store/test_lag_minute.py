@@ -5,9 +5,10 @@ import pytest
 from guarantees.lag import consumer_lag
 from guarantees.observations import CommittedOffset, PartitionOffsets
 from guarantees.unknown import Unknown
-from store.lag_minute import roll_up
+from store.lag_minute import LAG_BY_MINUTE
 from store.log import SegmentLog
 from store.merging import GRACE_MS, merge
+from store.minutes import roll_up as roll_up_samples
 from store.reading import read
 from store.rows import python_rows
 from tests.store.builders import HOUR, MINUTE, SECOND, T0, commit_row, end_row, files
@@ -21,6 +22,10 @@ def log(tmp_path):
     opened = SegmentLog(tmp_path, "h")
     yield opened
     opened.close()
+
+
+def roll_up(data_dir, now_ms):
+    return roll_up_samples(data_dir, LAG_BY_MINUTE, now_ms)
 
 
 def append(log, commits, ends):

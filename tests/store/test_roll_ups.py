@@ -155,7 +155,7 @@ def test_groups_are_rolled_up_by_the_minute_and_hours_once_they_are_over(tmp_pat
 def test_making_them_again_changes_nothing(tmp_path, log):
     append(log, commit_row(1, T0))
 
-    assert roll_up(tmp_path, AFTER) == 4
+    assert roll_up(tmp_path, AFTER) == 5
     assert roll_up(tmp_path, AFTER) == 0
 
 
