@@ -111,7 +111,7 @@ def _standings(view: View) -> list[Standing]:
     lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), lag_answers.lag_trend(view, SPARK_POINTS)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
-    known = concerns.ByTopic(history.finding for history in known_findings.findings(view).values())
+    known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
     rounds = rounds_seen(view)
     newest = standing.newest(cached.now(view, queries.COVERAGE), rounds.interval_ms)
     judged = (

@@ -9,6 +9,7 @@ from dashboard.view import View
 from guarantees.findings import Finding, Kind
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Pipeline, Verdict, judge
+from guarantees.verdicts import OF_GROUP
 from guarantees.verdicts import concerns as is_concerned
 
 
@@ -42,28 +43,38 @@ class Concern:
         return " · ".join(part for part in parts if part)
 
 
-class ByTopic:
-    """Findings by topic: a finding concerns a pipeline only by a topic of its own (guarantees.verdicts.concerns)."""
+Reach = tuple[str | None, str | None]  # a topic, and the group where a finding is about one
+
+
+class ByReach:
+    """Findings by what they can concern: a topic, or a group on a topic (guarantees.verdicts.concerns)."""
 
     def __init__(self, findings: Iterable[Finding]) -> None:
-        self._by_topic: dict[str | None, list[Finding]] = {}
+        self._by_reach: dict[Reach, list[Finding]] = {}
         for finding in findings:
-            self._by_topic.setdefault(finding.place.topic, []).append(finding)
+            self._by_reach.setdefault(_reach(finding), []).append(finding)
 
     def near(self, pipeline: Pipeline) -> list[Finding]:
-        """Those on the pipeline's topics."""
-        topics = dict.fromkeys((pipeline.source, pipeline.sink))
-        return [finding for topic in topics for finding in self._by_topic.get(topic, ())]
+        """Those that can concern the pipeline."""
+        return [finding for reach in _reaches(pipeline) for finding in self._by_reach.get(reach, ())]
+
+
+def _reach(finding: Finding) -> Reach:
+    return finding.place.topic, finding.place.group_id if finding.kind in OF_GROUP else None
+
+
+def _reaches(pipeline: Pipeline) -> Iterable[Reach]:
+    return [(pipeline.source, pipeline.group_id), *((topic, None) for topic in pipeline.topics)]
 
 
 def concerns(histories: Iterable[FindingHistory], pipelines: Sequence[Pipeline]) -> list[Concern]:
     """Worst first: open before closed, then by verdict, severity and the newest evidence."""
-    by_topic: dict[str | None, list[Pipeline]] = {}
+    by_reach: dict[Reach, list[Pipeline]] = {}
     for pipeline in pipelines:
-        for topic in {pipeline.source, pipeline.sink}:
-            by_topic.setdefault(topic, []).append(pipeline)
+        for reach in _reaches(pipeline):
+            by_reach.setdefault(reach, []).append(pipeline)
     found = [
-        Concern(history, tuple(_touched(history.finding, by_topic.get(history.finding.place.topic, ()))))
+        Concern(history, tuple(_touched(history.finding, by_reach.get(_reach(history.finding), ()))))
         for history in histories
     ]
     return sorted(found, key=_worst_first)

@@ -63,7 +63,7 @@ def lost(pipeline: Pipeline, findings: Iterable[Finding], comparisons: Sequence[
 def duplicated(pipeline: Pipeline, findings: Iterable[Finding], sampled: Sequence[Row], view: View) -> str:
     """Records stored more than once in its topics in the window; unknown where the ids of one are not sampled."""
     found = [one for one in _in_window(findings, view) if one.kind is Kind.DUPLICATE_WRITE and concerns(pipeline, one)]
-    topics = {topic for topic in (pipeline.source, pipeline.sink) if topic is not None}
+    topics = set(pipeline.topics)
     rates = {row["topic"]: row["rate"] for row in sampled if row["topic"] in topics}
     if found:
         return _amount(found)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from hashlib import sha256
 
 
@@ -141,8 +142,7 @@ class Finding:
     def finding_id(self) -> str:
         """Stable over restarts and re-evaluation: (kind, cluster, topic id, partition, group, anchor)."""
         place = self.place
-        parts = (self.kind, place.cluster_id, place.topic_id, place.partition, place.group_id, self.anchor)
-        return sha256("\x1f".join("" if part is None else str(part) for part in parts).encode()).hexdigest()[:16]
+        return _identity(self.kind, place.cluster_id, place.topic_id, place.partition, place.group_id, self.anchor)
 
     @property
     def state(self) -> FindingState:
@@ -152,3 +152,8 @@ class Finding:
     def grade(self) -> Grade:
         """That of the first statement, which is the headline."""
         return self.statements[0].grade
+
+
+@lru_cache(maxsize=10_000)  # a page asks thousands of findings for it at every refresh
+def _identity(*parts: object) -> str:
+    return sha256("\x1f".join("" if part is None else str(part) for part in parts).encode()).hexdigest()[:16]

@@ -36,6 +36,11 @@ class Pipeline:
     promise: Guarantee
     is_inferred: bool = False
 
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The source, and the sink where there is another."""
+        return (self.source,) if self.sink in (None, self.source) else (self.source, str(self.sink))
+
 
 # (kind, promise) -> what it means; a pair that is absent is information and leaves the promise whole.
 JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {

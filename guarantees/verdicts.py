@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from guarantees.completeness import RoundsSeen, gaps, too_few
 from guarantees.findings import Finding, FindingState, Kind
@@ -102,7 +103,7 @@ def pipeline_verdict(
     """
     judged = [(judged_as(pipeline, finding, window_from_ms), finding) for finding in findings]
     bad = [(verdict, finding) for verdict, finding in judged if verdict is not Verdict.OK]
-    blind, detail = _blind_spots(pipeline, sight), _missing_detail(sight)
+    blind, detail = _blind_spots(pipeline, sight), _missing_detail(sight.coverage, sight.rounds)
     is_stale = _is_stale(sight, now_ms)
     known = [verdict for verdict, _ in bad]
     states = [*known, *([Verdict.UNKNOWN] if blind else []), *([Verdict.STALE] if is_stale else []), Verdict.OK]
@@ -132,7 +133,7 @@ def concerns(pipeline: Pipeline, finding: Finding) -> bool:
     """By group and source, or by topic: see OF_GROUP and OF_TOPIC."""
     if finding.kind in OF_GROUP:
         return finding.place.group_id == pipeline.group_id and finding.place.topic == pipeline.source
-    return finding.kind in OF_TOPIC and finding.place.topic in (pipeline.source, pipeline.sink)
+    return finding.kind in OF_TOPIC and finding.place.topic in pipeline.topics
 
 
 _RANK: Sequence[Verdict] = tuple(Verdict)
@@ -148,14 +149,20 @@ def _blind_spots(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
     """What keeps the promise from being called kept."""
     if sight.newest_evidence_at_ms is None:
         return [Unknown("nothing was observed yet")]
-    essential = [c for c in sight.coverage if c.signal in ESSENTIAL]
+    return [*_unseen_essentials(sight.coverage, sight.rounds), *_unseen_records(pipeline, sight)]
+
+
+@lru_cache(maxsize=64)  # thousands of pipelines share a round
+def _unseen_essentials(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
+    essential = [c for c in coverage if c.signal in ESSENTIAL]
     missing = sorted(ESSENTIAL - {Signal(c.signal) for c in essential})
     asked = [Unknown(f"{signal} was not asked for") for signal in missing]
-    return [*asked, *_incomplete(essential), *too_few(sight.rounds), *_unseen_records(pipeline, sight)]
+    return (*asked, *_incomplete(essential), *too_few(rounds))
 
 
-def _missing_detail(sight: Sight) -> list[Unknown]:
-    return [*gaps(sight.rounds), *_incomplete(c for c in sight.coverage if c.signal not in ESSENTIAL)]
+@lru_cache(maxsize=64)
+def _missing_detail(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
+    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL))
 
 
 def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:
@@ -183,5 +190,5 @@ def _unseen_records(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
 def _unseen_losses(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
     if pipeline.sink is None:
         return [Unknown("losses: without a sink, what the group did with a record is not observable")]
-    topics = (pipeline.source, pipeline.sink)
-    return [Unknown(f"losses: no message ids of {t} were sampled") for t in topics if t not in sight.sampled_topics]
+    unseen = (topic for topic in pipeline.topics if topic not in sight.sampled_topics)
+    return [Unknown(f"losses: no message ids of {topic} were sampled") for topic in unseen]

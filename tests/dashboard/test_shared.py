@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from dashboard import answers, cached, known_findings
-from dashboard.concerns import ByTopic, concerns
+from dashboard.concerns import ByReach, concerns
 from dashboard.view import View
 from guarantees.findings import Kind
 from guarantees.lifecycle import Change, FindingEvent, FindingHistory
@@ -108,7 +108,7 @@ def test_the_standings_are_those_of_all_declared_pipelines(store):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_findings_by_topic_are_all_that_concern_a_pipeline(seed):
+def test_findings_by_reach_are_all_that_concern_a_pipeline(seed):
     choose = random.Random(seed)
     topics, groups = [*"abc", None], [*"xy", None]
     findings = [
@@ -126,15 +126,15 @@ def test_findings_by_topic_are_all_that_concern_a_pipeline(seed):
     ]  # fmt: skip
     expected = {(one.name, known.finding_id) for one in pipelines for known in findings if is_concerned(one, known)}
 
-    by_topic = ByTopic(findings)
+    by_reach = ByReach(findings)
     near = {
-        (one.name, known.finding_id) for one in pipelines for known in by_topic.near(one) if is_concerned(one, known)
+        (one.name, known.finding_id) for one in pipelines for known in by_reach.near(one) if is_concerned(one, known)
     }
     touched = concerns([FindingHistory(known, 0, 0) for known in findings], pipelines)
 
     assert near == {(one.name, known.finding.finding_id) for known in touched for one, _ in known.broken} == expected
     assert expected
-    assert all(len(set(map(id, by_topic.near(one)))) == len(by_topic.near(one)) for one in pipelines)
+    assert all(len(set(map(id, by_reach.near(one)))) == len(by_reach.near(one)) for one in pipelines)
 
 
 def test_a_search_changes_which_pipelines_are_shown_and_not_what_a_finding_means(store, monkeypatch):

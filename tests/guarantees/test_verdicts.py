@@ -159,6 +159,10 @@ def test_a_finding_concerns_a_pipeline_by_group_and_source_or_by_topic(finding, 
     assert concerns(PIPELINE, finding) is expected
 
 
+def test_a_finding_without_a_topic_concerns_no_pipeline():
+    assert not concerns(replace(PIPELINE, sink=None), fact(Kind.DUPLICATE_WRITE, topic=None))
+
+
 def test_every_kind_is_of_a_group_or_of_a_topic():
     assert set(Kind) == OF_GROUP | OF_TOPIC
     assert not OF_GROUP & OF_TOPIC
