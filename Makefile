@@ -15,7 +15,7 @@ run: $(VENV)/.runtime ## watch your own cluster: make run BOOTSTRAP=host:9092, o
 	@exec $(BIN)/tidemark up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP),--settings $(or $(SETTINGS),tidemark.toml))
 
 test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (about thirteen minutes)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browser (under a minute)
 	$(BIN)/python -m pytest -m "not integration and not spark and not browser"

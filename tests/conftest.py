@@ -4,8 +4,20 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from lab.cluster import Cluster
+
+# How fast examples are drawn says something about the machine, which the tests share with a cluster and a browser.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two workers share the tests: one has all that needs the cluster or Spark, a file's others stay together."""
+    for item in items:
+        needs_cluster = item.get_closest_marker("integration") or item.get_closest_marker("spark")
+        item.add_marker(pytest.mark.xdist_group("cluster" if needs_cluster else item.location[0]))
 
 
 @pytest.fixture(scope="session")

@@ -118,7 +118,7 @@ def without_times(memory):
     return {key: replace(one, happened_at_ms=0, last_seen_at_ms=0) for key, one in memory.findings.items()}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(steps(), st.lists(st.integers(0, 60), max_size=4))
 def test_healthy_producers_give_no_finding_however_their_log_is_read(history, cuts):
     log = Log()
@@ -129,7 +129,7 @@ def test_healthy_producers_give_no_finding_however_their_log_is_read(history, cu
     assert found == []
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(steps(), st.lists(st.integers(0, 60), max_size=4))
 def test_the_same_is_found_in_one_range_and_in_many(history, cuts):
     log = Log()
@@ -141,7 +141,7 @@ def test_the_same_is_found_in_one_range_and_in_many(history, cuts):
     assert len(whole.findings) >= len(FAULTS)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @pytest.mark.parametrize(("fault", "kind"), sorted(FAULTS.items()))
 @given(before=steps("compact"), after=steps("compact"))
 def test_each_injected_fault_is_found_in_any_healthy_log(fault, kind, before, after):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guarantees.findings import Grade, Kind
@@ -18,7 +18,7 @@ QUIET = ((), (), (), ())
 WINDOW_MS = 900_000
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150)
 @given(HISTORIES)
 def test_a_healthy_history_gives_no_finding_but_possibilities_by_members_that_left(history):
     _, found = watch(watched(Cluster(), history))
@@ -37,7 +37,7 @@ def came_and_went(found):
     return found.grade is Grade.POSSIBLE and (found.kind is Kind.POSSIBLE_REDELIVERY or is_possible_skip)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, partition):
     cluster = Cluster()
@@ -59,7 +59,7 @@ def test_a_commit_that_is_set_back_is_found_with_its_window(history, back, parti
     assert rewind.bounds.upper == old - max(old - back, log.log_start)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(HISTORIES, st.integers(1, 5), st.integers(0, 1))
 def test_a_log_that_is_cut_is_found_with_what_is_gone_at_least(history, cut, partition):
     cluster = Cluster()
@@ -77,7 +77,7 @@ def test_a_log_that_is_cut_is_found_with_what_is_gone_at_least(history, cut, par
     assert truncated.bounds.lower == cut
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(HISTORIES, st.integers(1, 9), st.integers(0, 20), st.integers(0, 1))
 def test_a_cut_that_new_records_hide_is_found_with_all_that_is_gone(history, cut, more, partition):
     cluster = Cluster()
@@ -97,7 +97,7 @@ def test_a_cut_that_new_records_hide_is_found_with_all_that_is_gone(history, cut
     assert truncated.bounds.lower == cut
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(HISTORIES, st.integers(0, 9), st.integers(0, 1))
 def test_an_unclean_election_is_found_and_what_it_cost(history, cut, partition):
     cluster = Cluster()
@@ -158,7 +158,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("kind", FAULTS)
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30)
 @given(HISTORIES, st.integers(0, 1))
 def test_a_fault_of_a_commit_is_found_in_any_history_where_it_can_be_seen(kind, history, partition):
     cluster = Cluster()
@@ -199,7 +199,7 @@ def as_written(histories):
     }
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(HISTORIES, st.integers(1, 9), st.data())
 def test_restarts_change_nothing_that_is_written_while_the_stored_rounds_reach_back(history, back, data):
     """Those of the last 15 minutes are read; pauses make a history longer than that."""
