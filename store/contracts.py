@@ -6,6 +6,7 @@ established is null, and the column `<name>_unknown` beside it says why.
 
 from collections.abc import Mapping
 
+from store.tables.audits import AUDITS
 from store.tables.columns import Column, Family, Table, Type
 from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
@@ -17,4 +18,6 @@ __all__ = ["SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type"]
 
 SCHEMA_VERSION = 1
 
-TABLES: Mapping[str, Table] = {table.name: table for table in (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS)}
+TABLES: Mapping[str, Table] = {
+    table.name: table for table in (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS)
+}
