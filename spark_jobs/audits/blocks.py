@@ -8,7 +8,8 @@ folder must be one that driver and executors share, as the store's own is.
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -149,21 +150,16 @@ def read_copies(path: Path, batch: int = 0) -> Copies:
         )
 
 
-class atomically:
+@contextmanager
+def atomically(path: Path) -> Iterator[Path]:
     """A path to write to; when all went well it is renamed to the one given, which never stands there half written."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._temporary = path.with_name(f".{path.name}.{os.getpid()}")
-
-    def __enter__(self) -> Path:
-        return self._temporary
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None:
-            self._temporary.rename(self._path)
-        else:
-            self._temporary.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        yield temporary
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    temporary.rename(path)
 
 
 def write_json(path: Path, value: Mapping[str, object]) -> None:
