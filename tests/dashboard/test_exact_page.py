@@ -36,10 +36,6 @@ def window(end_ms):
     return {"from": view.format_time(end_ms - 900_000), "to": view.format_time(end_ms)}
 
 
-def panel(app):
-    return app.main
-
-
 def pressed(app, label):
     return next(button for button in app.button if button.label == label)
 
@@ -90,32 +86,24 @@ def test_what_was_asked_for_can_be_cancelled_by_whoever_gives_a_name(visit, stor
     assert load_requests(store.parent / "data").cancelled[run_id].who == "Bea"
 
 
-def test_a_request_the_jobs_do_not_see_says_where_to_look(visit, store):
-    story_exact.build(store.parent / "data", whole_minute(), seen=False)
-
-    assert "The record jobs have not seen this request: see Health" in cells(opened(visit, store, whole_minute()))
-
-
-STATES = {
-    "waiting": ("◷ Waiting", "another audit runs first", True),
-    "running": ("▶ Running", "Reading\\: 3 of about 12 slices\\, 1\\,200\\,000 of 5\\,000\\,000 offsets read", True),
-    "failed": ("✕ Failed", "is gone", False),
-    "cancelled": ("– Cancelled", "cancelled by Bea", False),
-}
-
-
-@pytest.mark.parametrize("state", STATES)
-def test_each_state_is_said_and_only_an_open_run_can_be_cancelled(visit, store, state):
+def test_each_state_is_said_with_its_reason_and_only_open_runs_can_be_cancelled(visit, store):
     end = whole_minute()
-    run_id = story_exact.build(store.parent / "data", end, state=state)
-    app = opened(visit, store, end, audit=run_id)
+    for state in ("waiting", "running", "failed", "cancelled"):
+        story_exact.build(store.parent / "data", end, state=state)
+    story_exact.build(store.parent / "data", end, seen=False)
+    app = opened(visit, store, end, audit="run-failed-True")
 
-    shown, said, is_open = STATES[state]
-    assert shown in cells(app)
-    progress = [element.proto.text for element in app.get("progress")]
-    assert said.replace("\\", "") in "\n".join([words(app), cells(app), *progress]).replace("\\", "")
-    assert ("Cancel" in [button.label for button in app.button]) is is_open
-    assert "could not be drawn" not in words(app)
+    runs = next(frame.value for frame in app.dataframe if "Asked by" in frame.value).set_index("State")
+    assert set(runs.index) == {"◷ Asked for", "◷ Waiting", "▶ Running", "✕ Failed", "– Cancelled"}
+    assert "have not seen this request: see Health" in runs.loc["◷ Asked for", "Because"]
+    assert runs.loc["◷ Waiting", "Because"] == "another audit runs first"
+    assert runs.loc["– Cancelled", "Because"] == "cancelled by Bea"
+    assert runs.loc["✕ Failed", "Because"].startswith("topic <img src=x")
+    assert runs.loc["▶ Running", "Slices"] == "3 of 12"
+    said = "".join(element.proto.text for element in app.get("progress")).replace("\\", "")
+    assert "Reading: 3 of about 12 slices, 1,200,000 of 5,000,000 offsets read" in said
+    assert [button.label for button in app.button].count("Cancel") == 3
+    assert "✕ Failed" in words(app).replace("\\", ""), "the run of the link has no result, and why"
 
 
 def test_a_result_says_what_was_counted_how_exactly_and_what_it_cannot_see(visit, store):
@@ -136,12 +124,5 @@ def test_a_result_says_what_was_counted_how_exactly_and_what_it_cannot_see(visit
     assert "\u202e" not in cells(app) + words(app)
     labels = [button.label for button in app.get("download_button")]
     assert {"Download exact copies (CSV)", "Download exact ids (CSV)"} <= set(labels)
-
-
-def test_offsets_are_shown_in_full_digits(visit, store):
-    end = whole_minute()
-    story_exact.build(store.parent / "data", end)
-    app = opened(visit, store, end)
-
     partitions = next(frame.value for frame in app.dataframe if "Group past" in frame.value)
-    assert partitions.iloc[0]["From"] == str(story_exact.FIRST)
+    assert partitions.iloc[0]["From"] == str(story_exact.FIRST), "in full digits"
