@@ -5,6 +5,7 @@ Names and windows of a request are untrusted: one that cannot be read is left ou
 """
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +18,7 @@ from store.rows import Row, python_rows
 
 TABLE = "operator_actions"
 AUDIT, CANCEL = "audit", "cancel"
+_NAME = re.compile(r"[A-Za-z0-9_-]+")  # a run's folder has its name
 
 
 class Job(StrEnum):
@@ -120,6 +122,8 @@ def _row(action_id: str, at_ms: int, action: str, who: str, request: Mapping[str
 
 def _parsed(row: Mapping[str, Any]) -> AuditRequest | None:
     asked = _object(row["request"])
+    if not _NAME.fullmatch(row["action_id"]):
+        return None
     pipeline, from_ms, to_ms = asked.get("pipeline"), asked.get("from_ms"), asked.get("to_ms")
     if asked.get("job") not in set(Job) or not isinstance(pipeline, str):
         return None

@@ -63,13 +63,15 @@ def grouped(copies: Copies, judged: Windows) -> Grouped:
     return Grouped(copies, first, is_first, _in_window(copies, judged))
 
 
+def is_among(id_hash: Ints, there: Ints) -> Flags:
+    """Which of them are among the others, which are sorted and distinct."""
+    at = np.minimum(np.searchsorted(there, id_hash), max(0, len(there) - 1))
+    return there[at] == id_hash if len(there) else np.zeros(len(id_hash), dtype=np.bool_)
+
+
 def missing(wanted: Copies, there: Ints) -> Copies:
     """Those whose id is not among the others, which are sorted and distinct."""
-    at = np.searchsorted(there, wanted.id_hash)
-    found = np.zeros(len(wanted), dtype=np.bool_)
-    inside = at < len(there)
-    found[inside] = there[at[inside]] == wanted.id_hash[inside]
-    return wanted.taken(np.flatnonzero(~found))
+    return wanted.taken(np.flatnonzero(~is_among(wanted.id_hash, there)))
 
 
 def per_partition(copies: Copies) -> dict[int, int]:

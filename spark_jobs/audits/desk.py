@@ -30,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 LOOK_EVERY_S = 0.4
 WAITS = "another audit runs first"
+REASON_LIMIT = 500  # characters
 
 MakePlan = Callable[..., AuditPlan]
 
@@ -110,6 +111,9 @@ class AuditDesk:
             self._end(run, RunState.FAILED, str(exc))
         except StoreBusyError as exc:  # what was done stands in its files; the next step says so
             logger.warning("an audit cannot say how far it is: %s", exc)
+        except Exception as exc:  # a boundary: what breaks an audit must not end the live rounds beside it
+            logger.exception("audit %s broke", run.request.run_id)
+            self._end(run, RunState.FAILED, f"{type(exc).__name__}: {exc}".splitlines()[0][:REASON_LIMIT])
         return True
 
     def _work(self, run: Run) -> None:

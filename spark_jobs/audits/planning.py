@@ -27,6 +27,7 @@ from store.audit_requests import AuditRequest, Job
 from store.reading import Window, read
 from store.rows import python_rows
 
+TIMEOUT_S = 5.0  # nothing waits for an audit's questions as a round does
 CONFIGURATION_TIMEOUT_S = 10.0
 Committed = Mapping[tuple[str, int], int]  # by topic id and partition of the source
 
@@ -40,9 +41,7 @@ def fetch_plan(
     if request.to_ms > now_ms:
         raise AuditFailedError(words.NOT_OVER)
     try:
-        with Connections(
-            cluster.bootstrap_servers, cluster.security, request_timeout_s=cluster.request_timeout_s
-        ) as connections:
+        with Connections(cluster.bootstrap_servers, cluster.security, request_timeout_s=TIMEOUT_S) as connections:
             return _planned(connections, cluster, pipeline, request, data_dir, now_ms)
     except CollectionError as exc:
         raise AuditFailedError(f"the cluster does not say where its records are: {exc}") from exc

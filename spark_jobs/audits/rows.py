@@ -57,7 +57,7 @@ class Run:
             "records": progress.records,
             "busy_s": progress.busy_s,
             "cpu_s": progress.cpu_s,
-            "plan": self.plan and self.plan.to_json(),
+            "plan": self.plan.to_json() if self.plan and not self.state.is_over else None,
             "blind_spots": json.dumps(self.plan.blind_spots) if self.plan else None,
             "is_whole": self.is_whole,
             "code_version": code_version(),

@@ -10,7 +10,7 @@ import numpy as np
 
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
-from spark_jobs.audits.comparing import merged_groups
+from spark_jobs.audits.comparing import is_among, merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
 from store.audit_requests import Job
 
@@ -126,13 +126,13 @@ def _add_missing(found: Tally, folder: Path, bucket: int) -> None:
     missing = blocks.read_copies(folders.missing_path(folder, bucket))
     later = blocks.read_bucket(folder / folders.FOUND, SINK, bucket)
     later = later.taken(np.lexsort((later.partition, later.offset, later.id_hash)))
-    late = np.isin(missing.id_hash, later.id_hash)
+    late = is_among(missing.id_hash, np.unique(later.id_hash))
     passed = _is_passed(missing, found.plan.side(SOURCE))
     sink = found.plan.side(SINK)[0].part.topic
     for state, rows in ((LATE, late), (LOST, ~late & passed), (WAITING, ~late & ~passed)):
         own = missing.taken(np.flatnonzero(rows))
         counts = found.counts.setdefault(state, {})
-        for partition, number in _per_partition(own).items():
+        for partition, number in per_partition(own).items():
             counts[partition] = counts.get(partition, 0) + number
         found.listed += _as_listed(own, state, later if state == LATE else None, sink)
     found.listed = _first_listed(found.listed)
@@ -167,11 +167,6 @@ def _is_passed(missing: Copies, ranges: Iterable[AuditRange]) -> np.ndarray:
         if each.committed_to is not None:
             passed[(missing.partition == each.part.partition) & (missing.offset >= each.committed_to)] = False
     return passed
-
-
-def _per_partition(copies: Copies) -> Counts:
-    partitions, numbers = np.unique(copies.partition, return_counts=True)
-    return dict(zip(partitions.tolist(), numbers.tolist(), strict=True))
 
 
 def _first_listed(ids: list[ListedId]) -> list[ListedId]:

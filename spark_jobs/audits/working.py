@@ -68,7 +68,7 @@ def _search(task: SearchTask) -> Outcome:
     found: list[Copies] = []
     for records, in_range in reading:
         rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
-        rows = rows[np.isin(records.id_hash[rows], wanted)]
+        rows = rows[comparing.is_among(records.id_hash[rows], wanted)]
         found.append(copies_of(records, rows, task.request.range.part.partition))
         if reading.offsets and _now_ms() >= task.until_ms:
             break

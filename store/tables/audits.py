@@ -51,7 +51,7 @@ AUDITS = (
             integer("records", "records read and compared by their ids, edges included"),
             real("busy_s", "time its slices took"),
             real("cpu_s", "processor time of its workers"),
-            json("plan", "the ranges it reads, fixed before the first one; null before"),
+            json("plan", "the ranges it reads, fixed before the first one; null before, and when it is over"),
             json("blind_spots", "what the figures cannot see, in sentences"),
             flag("is_whole", "every offset of the window was read or accounted for; null until done"),
             text("code_version", "version of Tidemark that ran"),

@@ -314,11 +314,20 @@ def test_reading_that_comes_no_further_fails_after_some_tries(office, monkeypatc
     assert office.slices == exact.FRUITLESS
 
 
+def test_what_breaks_an_audit_does_not_end_the_session(office, monkeypatch):
+    monkeypatch.setattr(office, "do", lambda task: (_ for _ in ()).throw(OSError("no space left on device")))
+    office.ask()
+    office.finish()
+
+    assert office.run_of()["reason"] == "OSError: no space left on device"
+
+
 def test_a_request_that_makes_no_sense_is_left_alone(office):
     office.log.append("operator_actions", [
         {"action_id": "x", "observed_at": 1, "action": "audit", "who": "Eve", "request": text}
         for text in ('{"job": "audit", "pipeline": "p", "from_ms": 5, "to_ms": 1}', "not JSON", '{"job": "drop"}', None)
     ])  # fmt: skip
+    office.ask("../elsewhere")
     office.finish()
 
     assert office.table("audit_runs") == []
