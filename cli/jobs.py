@@ -1,9 +1,11 @@
-"""`tidemark jobs live`: the resident Spark session that audits records."""
+"""`tidemark jobs …`: the resident Spark session that audits records, exact audits on request, and the backlog."""
 
 import argparse
 from pathlib import Path
 from typing import Any
 
+from cli.audits import add_audit
+from cli.backlog import add_backlog
 from cli.chosen import add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
@@ -16,6 +18,8 @@ def add_to(commands: Any) -> None:
     live = kinds.add_parser("live", help="a resident session that follows the pipelines' topics")
     add_settings_arguments(live)
     live.set_defaults(run=run_live)
+    add_audit(kinds)
+    add_backlog(kinds)
 
 
 def run_live(arguments: argparse.Namespace) -> int:

@@ -8,25 +8,25 @@ from dashboard.actions import Action, row
 from store.errors import StoreError, StoreLockedError
 from store.log import SegmentLog
 from store.reading import read
-from store.rows import python_rows
+from store.rows import Row, python_rows
 from store.segments import producer_name
 
 TABLE = "operator_actions"
-PAGES = 8  # page processes that may write to one data directory from one host
+PAGES = 8  # processes of one role that may write to one data directory from one host
 
 
 class NotWritableError(Exception):
     """The page cannot write; the message says why in one sentence."""
 
 
-def open_log(data_dir: Path, host: str) -> SegmentLog:
+def open_log(data_dir: Path, host: str, role: str = "dashboard") -> SegmentLog:
     """This process's end of the log. Another page of the same host has the first name: then the next free one.
 
     Raises NotWritableError where every name is taken, or the data directory cannot be written.
     """
     for number in range(1, PAGES + 1):
         try:
-            return SegmentLog(data_dir, producer_name(host, "dashboard" if number == 1 else f"dashboard_{number}"))
+            return SegmentLog(data_dir, producer_name(host, role if number == 1 else f"{role}_{number}"))
         except StoreLockedError:
             continue
         except OSError as exc:
@@ -36,8 +36,13 @@ def open_log(data_dir: Path, host: str) -> SegmentLog:
 
 def append(log: SegmentLog, action: Action) -> None:
     """Store the action as done now; after return it is on the disk. Raises NotWritableError."""
+    append_row(log, row(replace(action, at_ms=time.time_ns() // 1_000_000)))
+
+
+def append_row(log: SegmentLog, action: Row) -> None:
+    """Store a row of operator_actions; after return it is on the disk. Raises NotWritableError."""
     try:
-        log.append(TABLE, [row(replace(action, at_ms=time.time_ns() // 1_000_000))])
+        log.append(TABLE, [action])
     except (OSError, StoreError) as exc:
         raise NotWritableError(_not_writable(exc)) from exc
 

@@ -44,12 +44,19 @@ UNTOUCHED = Handling()
 def refusal(doing: Doing, who: str, note: str) -> str | None:
     """Why this cannot be stored, as a sentence for the person who tries; None where it can."""
     if not who.strip():
-        return "Enter your name: an action without one helps nobody."
+        return name_refusal(who)
     if doing is Doing.NOTE and not note.strip():
         return "Write the note first."
     if len(who.strip()) > WHO_LIMIT or len(note.strip()) > NOTE_LIMIT:
         return f"Too long: a name has at most {WHO_LIMIT} characters, a note at most {NOTE_LIMIT:,}."
     return None
+
+
+def name_refusal(who: str) -> str | None:
+    """Why an action of this person cannot be stored; None where it can."""
+    if not who.strip():
+        return "Enter your name: an action without one helps nobody."
+    return None if len(who.strip()) <= WHO_LIMIT else f"Too long: a name has at most {WHO_LIMIT} characters."
 
 
 def row(action: Action) -> dict[str, object]:

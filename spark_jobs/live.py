@@ -11,9 +11,11 @@ from pyspark.sql import SparkSession
 
 from settings import Settings
 from spark_jobs.audited import audited_topics
+from spark_jobs.audits.desk import AuditDesk
+from spark_jobs.audits.tasks import AuditTasks
 from spark_jobs.clusters import AuditedCluster
 from spark_jobs.rounds import LiveRounds
-from spark_jobs.session import spark_session
+from spark_jobs.session import spark_session, tasks_at_once
 from spark_jobs.sources.kafka_ranges import FORMAT, KafkaRanges, options
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
@@ -22,6 +24,7 @@ from store.segments import producer_name
 logger = logging.getLogger(__name__)
 
 ROLE = "jobs"
+IDLE_S = 0.2  # between two looks for work
 
 
 def run(settings: Settings, stop: threading.Event) -> None:
@@ -49,15 +52,28 @@ def run(settings: Settings, stop: threading.Event) -> None:
         closing.callback(spark.stop)
         warm_up(spark)
         rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())
+        desk = AuditDesk(spark, settings, metrics, tasks=tasks_at_once(settings.spark))
+        closing.enter_context(desk)
         while not stop.is_set():
             rounds.run_round(_now_ms())
-            stop.wait(settings.spark.round_s)
+            audit_between_rounds(desk, stop, settings.spark.round_s)
+
+
+def audit_between_rounds(desk: AuditDesk, stop: threading.Event, round_s: float) -> None:
+    """Until the next round is due run what was asked for, one slice at least, so that neither holds up the other."""
+    due = time.monotonic() + round_s
+    while True:
+        if not desk.step():
+            stop.wait(max(0.0, min(IDLE_S, due - time.monotonic())))
+        if stop.is_set() or time.monotonic() >= due:
+            return
 
 
 def warm_up(spark: SparkSession) -> None:
-    """Register the source and run it once with nothing to read: a session's first query takes seconds longer."""
+    """Register the sources and run one of them with nothing to read: a session's first query takes seconds longer."""
     started_at = time.monotonic()
     spark.dataSource.register(KafkaRanges)
+    spark.dataSource.register(AuditTasks)
     spark.read.format(FORMAT).options(**options([])).load().toArrow()
     logger.info("the session is warm after %.1f s", time.monotonic() - started_at)
 

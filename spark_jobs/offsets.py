@@ -55,14 +55,14 @@ def fetch_cluster_now(
     audited = {topic.topic: topic for topic in topics}
     parts = [part for part in _parts(topology) if part.topic in audited]
     places = [TopicPartition(part.topic, part.partition) for part in parts]
-    log_starts = _listed(connections, topology, places, log_start_request)
+    log_starts = listed(connections, topology, places, log_start_request)
     starts = dict(log_starts)
     for topic in audited.values():
         new = [part for part in parts if part.topic == topic.topic and not covered(part)]
         if new and not known_history(new[0].cluster_id, new[0].topic_id):
             starts |= _starts(connections, topology, new, now_ms - round(topic.horizon_s * 1000))
-    stable = _listed(connections, topology, places, last_stable_offset_request)
-    high = _listed(connections, topology, places, high_watermark_request)
+    stable = listed(connections, topology, places, last_stable_offset_request)
+    high = listed(connections, topology, places, high_watermark_request)
     return ClusterNow(
         cluster_id=topology.cluster_id,
         parts=tuple(_part_now(part, topology, log_starts, stable, high, starts) for part in parts),
@@ -79,12 +79,13 @@ def _parts(topology: Topology) -> list[Part]:
 
 def _starts(connections: Connections, topology: Topology, parts: Iterable[Part], since_ms: int) -> Offsets:
     places = [TopicPartition(part.topic, part.partition) for part in parts]
-    return _listed(connections, topology, places, lambda asked: offset_at_time_request(asked, since_ms))
+    return listed(connections, topology, places, lambda asked: offset_at_time_request(asked, since_ms))
 
 
-def _listed(
+def listed(
     connections: Connections, topology: Topology, places: Iterable[TopicPartition], request: Requests
 ) -> Offsets:
+    """What the leaders answer; a partition without a leader is left out."""
     by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
     for place in places:
         leader = topology.leader(place)

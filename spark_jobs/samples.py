@@ -19,7 +19,7 @@ from store.rows import arrow_table
 from store.segments import SegmentName, range_producer
 
 # Record times are the producer's word and may be anything; the store keeps those a calendar can show.
-_LAST_TIME_MS = 253_402_300_799_999  # the end of the year 9999
+LAST_TIME_MS = 253_402_300_799_999  # the end of the year 9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,5 +121,5 @@ def _samples(ids: pa.Table, request: RangeRequest, account: Account) -> pa.Table
 
 
 def _record_times(timestamp_ms: pa.ChunkedArray) -> pa.ChunkedArray:
-    is_time = pc.and_(pc.greater_equal(timestamp_ms, 0), pc.less_equal(timestamp_ms, _LAST_TIME_MS))
+    is_time = pc.and_(pc.greater_equal(timestamp_ms, 0), pc.less_equal(timestamp_ms, LAST_TIME_MS))
     return pc.if_else(is_time, timestamp_ms, pa.scalar(None, pa.int64())).cast(pa.timestamp("ms", tz="UTC"))

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ from settings import SparkSettings
 from spark_jobs.java import provide_java
 
 logger = logging.getLogger(__name__)
+
+CLUSTER_TASKS = 8  # side by side where the settings do not say how many cores the cluster gives
 
 # Executors import the sources by name: the folder that holds this package goes on their path.
 _CODE = Path(__file__).resolve().parents[1]
@@ -56,6 +59,16 @@ def spark_session(settings: SparkSettings) -> SparkSession:
     session = builder.getOrCreate()
     logger.info("Spark %s on %s is up after %.1f s", session.version, settings.master, time.monotonic() - started_at)
     return session
+
+
+def tasks_at_once(settings: SparkSettings) -> int:
+    """How many tasks the master runs side by side, as far as the settings say it."""
+    if known := settings.conf.get("spark.default.parallelism"):
+        return int(known)
+    cores = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", settings.master)
+    if cores is None:
+        return CLUSTER_TASKS
+    return (os.cpu_count() or 1) if cores[1] == "*" else int(cores[1] or 1)
 
 
 def session_conf(settings: SparkSettings) -> dict[str, str]:

@@ -4,8 +4,9 @@ Columns are added, never changed in meaning. Times are UTC with millisecond reso
 established is null, and the column `<name>_unknown` beside it says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from store.tables.audits import AUDITS
 from store.tables.columns import Column, Family, Table, Type
 from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
@@ -13,8 +14,9 @@ from store.tables.metrics import METRICS
 from store.tables.roll_ups import ROLL_UPS
 from store.tables.samples import SAMPLES
 
-__all__ = ["SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type"]
+__all__ = ["ALL", "SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type"]
 
 SCHEMA_VERSION = 1
 
-TABLES: Mapping[str, Table] = {table.name: table for table in (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS)}
+ALL: Sequence[Table] = (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS)
+TABLES: Mapping[str, Table] = {table.name: table for table in ALL}

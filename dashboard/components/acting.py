@@ -1,7 +1,7 @@
 """Acknowledge and note: what people did about a finding, and the form that adds to it."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -13,6 +13,7 @@ from dashboard.action_log import NotWritableError
 from dashboard.actions import NOTE_LIMIT, WHO_LIMIT, Action, Doing, Handling
 from dashboard.names import in_markdown
 from store.log import SegmentLog
+from store.rows import Row
 
 SHOWN = 20
 OPERATOR = "operator"  # the name stays in the session: one person enters it once
@@ -66,10 +67,18 @@ def _submit(doing: Doing, finding_id: str, note_key: str, rerun: Sequence[str]) 
         st.rerun(list(rerun))
 
 
+def store_row(row: Row) -> str | None:
+    """Append a row of operator_actions; returns why it could not be, as a sentence."""
+    return _tried(lambda log: action_log.append_row(log, row))
+
+
 def _store(action: Action) -> str | None:
-    """Append it; returns why it could not be, as a sentence."""
+    return _tried(lambda log: action_log.append(log, action))
+
+
+def _tried(append: Callable[[SegmentLog], None]) -> str | None:
     try:
-        action_log.append(_log(cached.settings().store.data_dir, socket.gethostname()), action)
+        append(_log(cached.settings().store.data_dir, socket.gethostname()))
     except NotWritableError as exc:
         return str(exc)
     return None

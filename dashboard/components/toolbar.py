@@ -78,6 +78,11 @@ def look() -> View:
     )
 
 
+def own_pace_s(pace_s: int) -> int | None:
+    """The pace of what goes on while the window stands still; None where the reader wants nothing refreshed."""
+    return None if st.session_state.get("pause") or _refresh_s() is None else pace_s
+
+
 def _refresh_s() -> int | None:
     return view.REFRESH_S.get(str(st.session_state.get("refresh")), view.REFRESH_S[view.DEFAULT_REFRESH])
 

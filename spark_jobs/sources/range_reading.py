@@ -43,9 +43,9 @@ def read_request(number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]
     account = Account(error=None)
     try:
         with Connections(request.bootstrap_servers, request.security) as connections:
-            for fetched in _answers(connections, request):
+            for fetched in answers(connections, request):
                 records = decode(fetched.blob, fetched.aborted, request.message_id)
-                in_range = _in_range(records, request)
+                in_range = in_range_of(records, request)
                 account = _accounted(account, fetched, records, in_range)
                 yield _kept_ids(number, request, records, in_range)
     except (CollectionError, CorruptBatchError) as exc:
@@ -53,7 +53,8 @@ def read_request(number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]
     yield _account_row(number, account)
 
 
-def _answers(connections: Connections, request: RangeRequest) -> Iterator[Fetched]:
+def answers(connections: Connections, request: RangeRequest, max_bytes: int = MAX_BYTES) -> Iterator[Fetched]:
+    """The raw batches of the range, whole or with a CollectionError."""
     wanted = request.range
     part = FetchedPart(wanted.part.topic, wanted.part.topic_id, wanted.part.partition)
     return read_range(
@@ -62,11 +63,11 @@ def _answers(connections: Connections, request: RangeRequest) -> Iterator[Fetche
         part,
         first_offset=wanted.first_offset,
         next_offset=wanted.next_offset,
-        max_bytes=MAX_BYTES,
+        max_bytes=max_bytes,
     )
 
 
-def _in_range(records: Records, request: RangeRequest) -> np.ndarray:
+def in_range_of(records: Records, request: RangeRequest) -> np.ndarray:
     """Batches are whole: the first may begin below the range and the last may pass its end."""
     return (records.offset >= request.range.first_offset) & (records.offset < request.range.next_offset)
 
@@ -95,7 +96,7 @@ def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np
         np.full(len(rows), number, dtype=np.int32),
         records.offset[rows],
         records.id_hash[rows],
-        _message_ids(request, records, rows),
+        id_texts(request, records, rows),
         pa.array(producer_id, mask=producer_id < 0),
         pa.array(records.producer_epoch[rows].astype(np.int32), mask=producer_id < 0),
         pa.array(sequence.astype(np.int32), mask=sequence < 0),
@@ -106,7 +107,7 @@ def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np
     return pa.record_batch([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=_SCHEMA)
 
 
-def _message_ids(request: RangeRequest, records: Records, rows: np.ndarray) -> pa.Array:
+def id_texts(request: RangeRequest, records: Records, rows: np.ndarray) -> pa.Array:
     """As text for people, cut; the hash of key and value has no other name than its digits."""
     if not request.store_ids:
         return pa.nulls(len(rows), pa.string())

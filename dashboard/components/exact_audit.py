@@ -1,0 +1,159 @@
+"""The panel of exact audits: ask for one of the window on screen, see how far it is, cancel it, read its result."""
+
+import json
+from functools import partial
+from uuid import uuid4
+
+import streamlit as st
+
+from dashboard import actions, audit_answers, cached, exact_audits, exact_questions, wording
+from dashboard.actions import WHO_LIMIT
+from dashboard.components import acting, panel, selection, tables, toolbar
+from dashboard.components.grades import grade
+from dashboard.exact_audits import Row
+from dashboard.names import cut, in_markdown
+from dashboard.queries import Question, Rows
+from dashboard.spreadsheets import csv_text
+from dashboard.view import View
+from settings import PipelineSettings
+from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row, requested
+
+PACE_S = 2  # progress is followed also where the window is frozen
+KEY = "fragment-exact-audit-of-this-window"
+PROBLEM = "exact-audit-problem"
+SHOWN = 200
+
+
+def draw(view: View) -> None:
+    """Of the selected pipeline: the request, its runs, and the result of the one that is chosen."""
+    chosen = audit_answers.chosen_pipeline(view, st.query_params.get("pipeline"))
+    if chosen is None or chosen.declared is None:
+        panel.empty(
+            "Only a declared pipeline can be audited: its ids must be known.",
+            "Choose one above, or declare it in tidemark.toml ([[pipelines]] … id).",
+        )
+        return
+    pipeline, at_ms = chosen.declared, toolbar.now_ms()
+    _ask(pipeline, view)
+    runs = _rows(exact_questions.RUNS, at_ms, pipeline=pipeline.name)
+    waiting = exact_audits.unseen(requested(_rows(exact_questions.REQUESTED, at_ms)), runs, pipeline.name)
+    waiting = exact_audits.newest_only(waiting, runs)
+    if not runs and not waiting:
+        panel.empty("No exact audit of this pipeline was asked for yet.")
+        return
+    _list(runs, waiting, at_ms)
+    row = exact_audits.shown(runs, st.query_params.get("audit"), view.from_ms, view.to_ms)
+    if row is not None:
+        _result(row, pipeline, at_ms)
+
+
+def _ask(pipeline: PipelineSettings, view: View) -> None:
+    name, window = in_markdown(pipeline.name), wording.span(view.from_ms, view.to_ms)
+    st.markdown(f"**{name}**, {window}")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Your name", key=acting.OPERATOR, max_chars=WHO_LIMIT, persist_state="session", width=200)
+        st.button(
+            "Audit this window exactly",
+            on_click=partial(_request, pipeline.name, view.from_ms, view.to_ms),
+            key="exact-audit",
+            help="Appends a request; the record jobs run it in slices between their rounds",
+        )
+    topics = " and ".join(in_markdown(topic) for topic in (pipeline.source, pipeline.sink) if topic)
+    st.caption(
+        f"Reads every record of {topics} in this window and {pipeline.settle_s:g} s before and after it, at the pace "
+        "the record jobs have left. Who asked is kept for good, and every reader of the page sees it."
+    )
+    if problem := st.session_state.get(PROBLEM):
+        st.error(in_markdown(problem, 300))
+
+
+def _list(runs: Rows, waiting: list[AuditRequest], at_ms: int) -> None:
+    """Requests nobody has taken up first, then runs, newest first; a running one with its progress."""
+    rows = [exact_audits.request_row(request, at_ms) for request in reversed(waiting)]
+    rows += [exact_audits.run_row(row, at_ms) for row in runs]
+    ids = [request.run_id for request in reversed(waiting)] + [row["run_id"] for row in runs]
+    height = min(250, 38 + 35 * len(rows))
+    selection.table("audit", ids, rows, rerun=KEY, height=height, alt="Exact audits of the pipeline, newest first")
+    for request in waiting:
+        _open(request.run_id, 0.0, exact_audits.ASKED)
+    for row in runs:
+        if exact_audits.is_open(row):
+            _open(row["run_id"], *exact_audits.progress(row))
+
+
+def _open(run_id: str, share: float, said: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(share, text=in_markdown(said, 200))
+        st.button("Cancel", key=f"cancel-{run_id}", on_click=partial(_cancel, run_id))
+
+
+def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
+    st.markdown(f"**Result** {wording.span(row['from_ms'], row['to_ms'])}")
+    if exact_audits.is_open(row) or row["is_whole"] is None:
+        state = exact_audits.STATES[row["state"]]
+        panel.empty(in_markdown(f"{state}. {row['reason'] or 'No result yet.'}", 300))
+        return
+    ranges = _rows(exact_questions.RANGES, at_ms, run_id=row["run_id"])
+    if not ranges:
+        panel.empty("A later audit of the same window has replaced its figures.")
+        return
+    for sentence, known in exact_audits.summary(row, ranges, pipeline):
+        st.markdown(f"- {in_markdown(sentence, 300)} {grade(known) if known else ''}")
+    st.markdown(f":gray[{exact_audits.exactness(row)} {exact_audits.cost(row)}]")
+    tables.plain(
+        exact_audits.topic_rows(ranges), None, "Every offset of the window by what it is, and what was counted"
+    )
+    _proof(row, ranges, at_ms)
+
+
+def _proof(row: Row, ranges: Rows, at_ms: int) -> None:
+    """Causes, single ids, partitions, and what the figures cannot see."""
+    groups = _rows(exact_questions.DUPLICATES, at_ms, run_id=row["run_id"])
+    if groups:
+        tables.plain([exact_audits.cause_row(group) for group in groups[:SHOWN]], None, "Extra copies by cause")
+        tables.left_out(len(groups), SHOWN, "row", "The sums above count all of them.")
+        _table("copies", exact_audits.example_rows(groups))
+    ids = [exact_audits.id_row(one) for one in _rows(exact_questions.IDS, at_ms, run_id=row["run_id"])]
+    if ids:
+        _table("ids", ids)
+    with st.expander("Partitions"):
+        shown = [exact_audits.partition_row(each) for each in ranges[:SHOWN]]
+        tables.plain(shown, None, "Partitions with the offsets read, judged and accounted for")
+        tables.left_out(len(ranges), SHOWN, "partition", "The sums above count all of them.")
+    said = [f"- :gray[{in_markdown(sentence, 400)}]" for sentence in json.loads(row["blind_spots"] or "[]")]
+    st.markdown("\n".join(["What these figures cannot see:", *said]))
+
+
+def _table(name: str, rows: list[dict[str, object]]) -> None:
+    shown = [{column: cut(str(value)) for column, value in row.items()} for row in rows[:SHOWN]]
+    st.dataframe(shown, hide_index=True, height=min(320, 38 + 35 * len(shown)), alt=f"Exact audit: {name}")
+    st.download_button(
+        f"Download exact {name} (CSV)",
+        lambda: csv_text(rows),
+        f"exact-{name}.csv",
+        "text/csv",
+        on_click="ignore",
+        key=f"download-exact-{name}",
+    )
+
+
+def _request(pipeline: str, from_ms: int, to_ms: int) -> None:
+    """The only thing the page does: it appends the wish."""
+    who = str(st.session_state.get(acting.OPERATOR) or "")
+    request = AuditRequest(uuid4().hex, toolbar.now_ms(), who.strip(), Job.AUDIT, pipeline, from_ms, to_ms)
+    problem = actions.name_refusal(who) or acting.store_row(request_row(request))
+    st.session_state[PROBLEM] = problem
+    if problem is None and "audit" in st.query_params:
+        del st.query_params["audit"]
+
+
+def _cancel(run_id: str) -> None:
+    who = str(st.session_state.get(acting.OPERATOR) or "")
+    cancellation = Cancellation(uuid4().hex, toolbar.now_ms(), who.strip(), run_id)
+    st.session_state[PROBLEM] = actions.name_refusal(who) or acting.store_row(cancel_row(cancellation))
+
+
+def _rows(question: Question, at_ms: int, **about: object) -> Rows:
+    """As the store is now, to the second: a frozen window does not stop an audit."""
+    second = at_ms - at_ms % 1000
+    return cached.ask(cached.data_dir(), second, second, question, about)

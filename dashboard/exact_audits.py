@@ -1,0 +1,253 @@
+"""Exact audits as the page shows them: what became of a request, what was counted, what that cannot see. Pure."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from dashboard import audit_words, wording
+from dashboard.audit_examples import message_id, place, producer
+from dashboard.names import cut
+from guarantees.audits import DuplicateCause
+from guarantees.findings import Grade
+from settings import PipelineSettings
+from store.audit_requests import AuditRequest, Job, Requested, RunState
+
+Row = Mapping[str, Any]
+
+STATES: Mapping[RunState, str] = {
+    RunState.WAITING: "◷ Waiting",
+    RunState.RUNNING: "▶ Running",
+    RunState.DONE: "✓ Done",
+    RunState.CANCELLED: "– Cancelled",
+    RunState.FAILED: "✕ Failed",
+}
+ASKED = "◷ Asked for"  # and not seen by the record jobs yet
+JOBS: Mapping[Job, str] = {
+    Job.AUDIT: "Duplicates and losses",
+    Job.DUPLICATES: "Duplicates",
+    Job.LOSSES: "Losses",
+}
+SEEN_WITHIN_MS = 10_000
+UNSEEN = "The record jobs have not seen this request: see Health for whether they run. It stays asked for."
+NOT_COUNTED = "not counted"
+STATES_OF_IDS = {"lost": "✕ Lost", "late": "◷ Late", "waiting": "◷ Waiting", "surplus": "＋ Surplus"}
+ACCOUNTED = {
+    "visible": "Visible", "without_id": "Without id", "aborted": "Aborted", "markers": "Markers",
+    "compacted": "Compacted", "unexplained": "Unexplained", "below_log_start": "Below log start",
+    "undecided": "Undecided",
+}  # fmt: skip
+COUNTED = {
+    "ids": "Ids", "extra_copies": "Extra copies", "lost": "Lost", "late": "Late", "waiting": "Waiting",
+    "surplus": "Surplus",
+}  # fmt: skip
+
+
+def unseen(found: Requested, runs: Iterable[Row], pipeline: str) -> list[AuditRequest]:
+    """Requests for a pipeline of which the record jobs have said nothing yet, and which nobody has cancelled."""
+    seen = {row["run_id"] for row in runs}
+    return [
+        request
+        for request in found.requests
+        if request.pipeline == pipeline and request.run_id not in seen and request.run_id not in found.cancelled
+    ]
+
+
+def newest_only(requests: Sequence[AuditRequest], runs: Sequence[Row]) -> list[AuditRequest]:
+    """Of a long list of runs only the newest are read: what is older than those has been seen."""
+    oldest = min((row["requested_at_ms"] for row in runs), default=0)
+    return [request for request in requests if request.at_ms >= oldest]
+
+
+def is_open(row: Row) -> bool:
+    return not RunState(row["state"]).is_over
+
+
+def run_row(row: Row, at_ms: int) -> dict[str, object]:
+    """One run as the list shows it."""
+    return {
+        "State": STATES[RunState(row["state"])],
+        "Window (UTC)": wording.span(row["from_ms"], row["to_ms"]).removesuffix(" UTC"),
+        "Counted": JOBS[Job(row["job"])],
+        "Asked by": cut(row["requested_by"] or "nobody named"),
+        "Asked": wording.age(row["requested_at_ms"], at_ms),
+        "Slices": f"{row['slices_done']} of {row['slices_planned']}" if row["slices_planned"] else "–",
+        "Offsets read": f"{wording.count(row['offsets_read'])} of {wording.count(row['offsets_planned'])}",
+        "Because": cut(row["reason"] or "", 160),
+    }
+
+
+def request_row(request: AuditRequest, at_ms: int) -> dict[str, object]:
+    """One request that nobody has taken up yet."""
+    return {
+        "State": ASKED,
+        "Window (UTC)": wording.span(request.from_ms, request.to_ms).removesuffix(" UTC"),
+        "Counted": JOBS[request.job],
+        "Asked by": cut(request.who or "nobody named"),
+        "Asked": wording.age(request.at_ms, at_ms),
+        "Slices": "–",
+        "Offsets read": "–",
+        "Because": UNSEEN if at_ms - request.at_ms > SEEN_WITHIN_MS else "",
+    }
+
+
+def progress(row: Row) -> tuple[float, str]:
+    """The share that is done, and the words beside it."""
+    if row["state"] == RunState.WAITING or not row["offsets_planned"]:
+        return 0.0, "Waiting" + (f": {row['reason']}" if row["reason"] else " for its first slice")
+    share = min(1.0, row["slices_done"] / max(1, row["slices_planned"]))
+    return share, (
+        f"{(row['step'] or 'reading').capitalize()}: {row['slices_done']} of about {row['slices_planned']} slices, "
+        f"{wording.count(row['offsets_read'])} of {wording.count(row['offsets_planned'])} offsets read"
+    )
+
+
+def shown(runs: Sequence[Row], asked: str | None, from_ms: int, to_ms: int) -> Row | None:
+    """The run whose result is shown: that of the link, else of the window on screen, else the newest that is done."""
+    done = [row for row in runs if row["state"] == RunState.DONE]
+    of_window = [row for row in done if (row["from_ms"], row["to_ms"]) == (from_ms, to_ms)]
+    linked = [row for row in runs if row["run_id"] == asked]
+    return next(iter([*linked, *of_window, *done]), None)
+
+
+def summary(row: Row, ranges: Sequence[Row], pipeline: PipelineSettings) -> list[tuple[str, Grade | None]]:
+    """What was counted, in sentences, with the grade of each."""
+    found: list[tuple[str, Grade | None]] = []
+    for side in ("source", "sink"):
+        own = [each for each in ranges if each["side"] == side]
+        copies = total(own, "extra_copies")
+        if copies is not None and own:
+            ids = wording.plural(total(own, "ids") or 0, "id")
+            found.append((f"{own[0]['topic']}: {_number(copies, 'extra copy', 'extra copies')} among {ids}", None))
+    source = [each for each in ranges if each["side"] == "source"]
+    lost = total(source, "lost")
+    if lost is not None:
+        found.append((_losses(source, lost), _grade(pipeline, source)))
+        surplus = total([each for each in ranges if each["side"] == "sink"], "surplus") or 0
+        found.append((f"{wording.plural(surplus, 'id')} of the sink without a record of the source", Grade.PROBABLE))
+    elif row["job"] != Job.DUPLICATES:
+        found.append(("losses: no sink is declared", Grade.NOT_OBSERVABLE))
+    return found
+
+
+def exactness(row: Row) -> str:
+    """How far the figures are exact."""
+    if row["is_whole"]:
+        return "Counted, not estimated: every id of the window was compared, and every offset of it is accounted for."
+    return "Counted, not estimated, but the window is not whole: see what could not be read below."
+
+
+def cost(row: Row) -> str:
+    """What the audit took."""
+    return (
+        f"{wording.count(row['records'])} records compared in {wording.plural(row['slices_done'], 'slice')}, "
+        f"{row['busy_s']:.1f} s of work, {row['cpu_s']:.1f} s of the workers' processors."
+    )
+
+
+def topic_rows(ranges: Sequence[Row]) -> list[dict[str, object]]:
+    """One row for each topic: its offsets by what they are, and what was counted."""
+    rows = []
+    for side in ("source", "sink"):
+        own = [each for each in ranges if each["side"] == side]
+        if own:
+            head: dict[str, object] = {"Topic": cut(own[0]["topic"]), "Side": side}
+            rows.append(head | {"Offsets": sum(e["next_offset"] - e["first_offset"] for e in own)} | _sums(own))
+    return rows
+
+
+def partition_row(each: Row) -> dict[str, object]:
+    """One partition; offsets as text, in full."""
+    committed = each["committed_to"]
+    return {
+        "Partition": cut(f"{each['topic']}-{each['partition']}"),
+        "From": str(each["first_offset"]),
+        "To": str(each["next_offset"]),
+        "Read from": str(each["read_from"]),
+        "Read to": str(each["read_to"]),
+        "Log start": str(each["log_start_offset"]),
+        "Last stable": str(each["last_stable_offset"]),
+        "Group past": "–" if each["side"] == "sink" else "unknown" if committed is None else str(committed),
+    } | _sums([each])
+
+
+def cause_row(row: Row) -> dict[str, object]:
+    """Extra copies of one partition, cause and pair of producers."""
+    cause = DuplicateCause(row["cause"])
+    return {
+        "Cause": audit_words.CAUSES[cause],
+        "Partition": cut(f"{row['topic']}-{row['partition']}"),
+        "Extra copies": row["extra_copies"],
+        "First producer → later": f"{_producer(row['first_producer_id'])} → {_producer(row['producer_id'])}",
+        "Offsets apart": _span(row["nearest_offsets"], row["farthest_offsets"], "other partition"),
+        "Time apart": _span(row["nearest_ms"], row["farthest_ms"], "–", " ms"),
+        "Later copies from": str(row["first_copy_offset"]),
+        "To": str(row["last_copy_offset"]),
+        "What it means": audit_words.meaning(cause),
+    }
+
+
+def example_rows(groups: Iterable[Row]) -> list[dict[str, object]]:
+    """Both copies of single ids, in full."""
+    return [
+        {
+            "Message id": message_id(example["message_id"]),
+            "Cause": audit_words.CAUSES[DuplicateCause(row["cause"])],
+            "First copy": place(row["topic"], example["first"]),
+            "Later copy": place(row["topic"], example["last"]),
+            "First producer": producer(example["first"]),
+            "Later producer": producer(example["last"]),
+        }
+        for row in groups
+        for example in json.loads(row["examples"])
+    ]
+
+
+def id_row(row: Row) -> dict[str, object]:
+    """One id that a side lacks, in full."""
+    return {
+        "State": STATES_OF_IDS[row["state"]],
+        "Message id": message_id(row["message_id"]),
+        "Record": f"{row['topic']}-{row['partition']}:{row['offset']}",
+        "Written (UTC)": wording.utc(row["timestamp_ms"]).removesuffix(" UTC"),
+        "Found in the sink at": row["found_at"] or "nowhere",
+    }
+
+
+def total(ranges: Sequence[Row], name: str) -> int | None:
+    """Over partitions; None where it was not counted on one of them."""
+    values = [each[name] for each in ranges]
+    return None if not values or None in values else sum(values)
+
+
+def _losses(source: Sequence[Row], lost: int) -> str:
+    late, waiting = total(source, "late") or 0, total(source, "waiting") or 0
+    said = f"{wording.plural(lost, 'id')} lost of {wording.count(total(source, 'ids'))}"
+    return said + (f", {wording.count(late)} late" if late else "") + (
+        f", {wording.count(waiting)} not passed by the group for long enough" if waiting else ""
+    )  # fmt: skip
+
+
+def _grade(pipeline: PipelineSettings, source: Sequence[Row]) -> Grade:
+    """A missing id is proven lost where every record must have one sink record and the group had passed it."""
+    is_passed = all(each["committed_to"] is not None for each in source)
+    return Grade.PROVEN if pipeline.one_to_one and is_passed else Grade.PROBABLE
+
+
+def _number(number: int, one: str, several: str) -> str:
+    return f"{wording.count(number)} {one if number == 1 else several}"
+
+
+def _sums(ranges: Sequence[Row]) -> dict[str, object]:
+    accounted = {label: sum(each[name] for each in ranges) for name, label in ACCOUNTED.items()}
+    counted = {label: total(ranges, name) for name, label in COUNTED.items()}
+    return accounted | counted
+
+
+def _producer(producer_id: int) -> str:
+    return "none" if producer_id < 0 else str(producer_id)
+
+
+def _span(low: int | None, high: int | None, none: str, unit: str = "") -> str:
+    if low is None or high is None:
+        return none
+    return f"{wording.count(low)}{unit}" if low == high else f"{wording.count(low)} to {wording.count(high)}{unit}"

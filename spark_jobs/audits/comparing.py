@@ -1,0 +1,192 @@
+"""Comparing one bucket of ids of source and sink: extra copies with their causes, missing and surplus ids. Pure numpy.
+
+Exact over what was read: every id of the bucket is there with all its copies. The first copy of an id is the one at the
+lowest offset, whatever its partition, as in the live comparison.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from guarantees.audits import DuplicateCause
+from spark_jobs.audits.blocks import Copies, Ints
+from spark_jobs.audits.plans import AuditRange
+
+EXAMPLES = 5
+Flags = NDArray[np.bool_]
+Windows = Mapping[int, tuple[int, int]]  # by partition, the offsets that are judged
+
+# In the order in which the causes are tried; the last holds where none of the others does.
+_CAUSES = (
+    DuplicateCause.NOT_IDEMPOTENT,
+    DuplicateCause.OTHER_PRODUCER_ID,
+    DuplicateCause.OTHER_TRANSACTION,
+    DuplicateCause.OTHER_EPOCH,
+    DuplicateCause.SENT_TWICE,
+    DuplicateCause.SAME_SEQUENCE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """Copies sorted by id and offset. `first` is, for each copy, where the first one of its id stands."""
+
+    copies: Copies
+    first: Ints
+    is_first: Flags
+    in_window: Flags
+
+    @property
+    def judged(self) -> Copies:
+        """The first copy of every id that has it in the window."""
+        return self.copies.taken(np.flatnonzero(self.is_first & self.in_window))
+
+    @property
+    def ids(self) -> Ints:
+        """Every id once, in order."""
+        return self.copies.id_hash[self.is_first]
+
+
+def windows(ranges: tuple[AuditRange, ...]) -> dict[int, tuple[int, int]]:
+    return {each.part.partition: (each.window_first, each.window_next) for each in ranges}
+
+
+def grouped(copies: Copies, judged: Windows) -> Grouped:
+    copies = copies.taken(np.lexsort((copies.partition, copies.offset, copies.id_hash)))
+    is_first = np.ones(len(copies), dtype=np.bool_)
+    is_first[1:] = copies.id_hash[1:] != copies.id_hash[:-1]
+    starts = np.flatnonzero(is_first)
+    first = starts[np.cumsum(is_first) - 1] if len(copies) else starts
+    return Grouped(copies, first, is_first, _in_window(copies, judged))
+
+
+def is_among(id_hash: Ints, there: Ints) -> Flags:
+    """Which of them are among the others, which are sorted and distinct."""
+    at = np.minimum(np.searchsorted(there, id_hash), max(0, len(there) - 1))
+    return there[at] == id_hash if len(there) else np.zeros(len(id_hash), dtype=np.bool_)
+
+
+def missing(wanted: Copies, there: Ints) -> Copies:
+    """Those whose id is not among the others, which are sorted and distinct."""
+    return wanted.taken(np.flatnonzero(~is_among(wanted.id_hash, there)))
+
+
+def per_partition(copies: Copies) -> dict[int, int]:
+    """How many there are on each partition."""
+    partitions, counts = np.unique(copies.partition, return_counts=True)
+    return dict(zip(partitions.tolist(), counts.tolist(), strict=True))
+
+
+def duplicate_groups(side: Grouped) -> list[dict[str, Any]]:
+    """Extra copies in the window by partition, cause and producers, with distances to the first copy and examples."""
+    rows = np.flatnonzero(~side.is_first & side.in_window)
+    if not len(rows):
+        return []
+    later, first = side.copies.taken(rows), side.copies.taken(side.first[rows])
+    cause = _cause(first, later)
+    keys = np.stack([later.partition, cause, first.producer_id, later.producer_id, later.producer_epoch])
+    distinct, member = np.unique(keys, axis=1, return_inverse=True)
+    member = member.reshape(-1)
+    order = np.lexsort((later.offset, member))
+    ends = np.searchsorted(member[order], np.arange(distinct.shape[1]), side="right")
+    found, begin = [], 0
+    for number, end in enumerate(ends.tolist()):
+        own = order[begin:end]
+        found.append(_group(distinct[:, number].tolist(), first.taken(own), later.taken(own)))
+        begin = end
+    return found
+
+
+def merged_groups(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The groups of several buckets as one: an id lies in one bucket only, so the counts add up."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for group in groups:
+        key = tuple(group[name] for name in GROUP_KEYS)
+        known = found.get(key)
+        found[key] = group if known is None else _merged(known, group)
+    return [found[key] for key in sorted(found, key=str)]
+
+
+GROUP_KEYS = ("partition", "cause", "first_producer_id", "producer_id", "producer_epoch")
+_LEAST = ("first_copy_offset", "nearest_offsets", "nearest_ms")
+_MOST = ("last_copy_offset", "farthest_offsets", "farthest_ms")
+
+
+def _in_window(copies: Copies, judged: Windows) -> Flags:
+    inside = np.zeros(len(copies), dtype=np.bool_)
+    for partition, (first, following) in judged.items():
+        inside |= (copies.partition == partition) & (copies.offset >= first) & (copies.offset < following)
+    return inside
+
+
+def _cause(first: Copies, later: Copies) -> Ints:
+    """Index of the first cause that holds. Sequences are per partition: on two of them equal ones say nothing."""
+    other_epoch = first.producer_epoch != later.producer_epoch
+    holds = [
+        (first.producer_id < 0) | (later.producer_id < 0),
+        first.producer_id != later.producer_id,
+        other_epoch & later.is_transactional,
+        other_epoch,
+        (first.sequence != later.sequence) | (first.partition != later.partition),
+    ]
+    return np.select(holds, range(len(holds)), default=len(holds)).astype(np.int64)
+
+
+def _group(key: list[int], first: Copies, later: Copies) -> dict[str, Any]:
+    partition, cause, first_producer_id, producer_id, producer_epoch = key
+    near = first.partition == later.partition
+    offsets, apart_ms = (later.offset - first.offset)[near], later.timestamp_ms - first.timestamp_ms
+    return {
+        "partition": partition,
+        "cause": _CAUSES[cause].value,
+        "first_producer_id": first_producer_id,
+        "producer_id": producer_id,
+        "producer_epoch": producer_epoch,
+        "extra_copies": len(later),
+        "first_copy_offset": int(later.offset[0]),
+        "last_copy_offset": int(later.offset[-1]),
+        "nearest_offsets": int(offsets.min()) if len(offsets) else None,
+        "farthest_offsets": int(offsets.max()) if len(offsets) else None,
+        "nearest_ms": int(apart_ms.min()),
+        "farthest_ms": int(apart_ms.max()),
+        "examples": [_example(first, later, row) for row in range(min(EXAMPLES, len(later)))],
+    }
+
+
+def _example(first: Copies, later: Copies, row: int) -> dict[str, Any]:
+    return {"id_hash": int(later.id_hash[row]), "first": stored_copy(first, row), "last": stored_copy(later, row)}
+
+
+def stored_copy(copies: Copies, row: int) -> dict[str, int | None]:
+    """As guarantees.audits.StoredCopy."""
+    return {
+        "partition": int(copies.partition[row]),
+        "offset": int(copies.offset[row]),
+        "producer_id": _known(copies.producer_id[row]),
+        "producer_epoch": _known(copies.producer_epoch[row]),
+        "sequence": _known(copies.sequence[row]),
+        "timestamp_ms": int(copies.timestamp_ms[row]),
+    }
+
+
+def _known(value: np.int64) -> int | None:
+    return int(value) if value >= 0 else None
+
+
+def _merged(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    examples = sorted([*one["examples"], *other["examples"]], key=lambda each: each["last"]["offset"])
+    return {
+        **one,
+        "extra_copies": one["extra_copies"] + other["extra_copies"],
+        **{name: _extreme(min, one[name], other[name]) for name in _LEAST},
+        **{name: _extreme(max, one[name], other[name]) for name in _MOST},
+        "examples": examples[:EXAMPLES],
+    }
+
+
+def _extreme(which: Any, *values: int | None) -> int | None:
+    known = [value for value in values if value is not None]
+    return which(known) if known else None

@@ -1,0 +1,148 @@
+"""What an exact audit reads: fixed before the first record is read, and kept, so that a restart reads the same. Pure.
+
+A window of time is mapped to offsets by ListOffsets. On both sides of it an edge is read too: a first copy, a source
+record or a sink record of something inside may lie outside. Only what lies inside is judged.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from spark_jobs.ranges import Part
+from store.audit_requests import Job
+
+SOURCE, SINK = "source", "sink"
+IDS_AT_ONCE = 2_000_000  # of both sides, compared by one task: about 100 MB
+SHORTEST_CUT = 50_000  # offsets: below it a task costs more than its reading
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """One partition as the cluster answered: its ends, and the first offsets not older than four moments.
+
+    The moments are the begin of the edge, the begin and the end of the window, and the end of the edge.
+    """
+
+    part: Part
+    leader: int
+    log_start_offset: int
+    last_stable_offset: int
+    high_watermark: int
+    moments: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRange:
+    """Offsets of one partition: read [read_first, read_next), judge [window_first, window_next).
+
+    Ids missing in the sink are sought on to `search_next`. `undecided` offsets of the window lie above the stable
+    offset. `committed_to`: the group had passed what lies below for the settle delay; None where that is not known.
+    """
+
+    side: str
+    part: Part
+    leader: int
+    read_first: int
+    window_first: int
+    window_next: int
+    read_next: int
+    search_next: int
+    undecided: int
+    log_start_offset: int
+    last_stable_offset: int
+    high_watermark: int
+    is_compacted: bool
+    committed_to: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Names its files."""
+        return f"{self.side}-{self.part.partition}"
+
+    @property
+    def begins_at_log_start(self) -> bool:
+        """Records of the window may have been purged before anybody looked."""
+        return self.window_first == self.log_start_offset > 0
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPlan:
+    """All ranges of both sides. Ids are compared in `buckets` parts, by their hash."""
+
+    job: Job
+    cluster_id: str
+    planned_at_ms: int
+    ranges: tuple[AuditRange, ...]
+    blind_spots: tuple[str, ...]
+
+    @property
+    def buckets(self) -> int:
+        return max(1, -(-self.offsets // IDS_AT_ONCE))
+
+    @property
+    def offsets(self) -> int:
+        """To be read and compared; the later search not included."""
+        return sum(each.read_next - each.read_first for each in self.ranges)
+
+    @property
+    def has_sink(self) -> bool:
+        return any(each.side == SINK for each in self.ranges)
+
+    def side(self, side: str) -> tuple[AuditRange, ...]:
+        return tuple(each for each in self.ranges if each.side == side)
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> "AuditPlan":
+        given = json.loads(text)
+        ranges = tuple(AuditRange(**{**each, "part": Part(**each["part"])}) for each in given.pop("ranges"))
+        return cls(**{**given, "job": Job(given["job"]), "ranges": ranges, "blind_spots": tuple(given["blind_spots"])})
+
+
+def planned_range(
+    side: str, mapped: Mapped, *, is_compacted: bool, searches_on: bool, committed_to: int | None = None
+) -> AuditRange:
+    """The range of one partition, cut at what is stored and decided: nothing above the stable offset is read."""
+    stable = max(mapped.log_start_offset, min(mapped.high_watermark, mapped.last_stable_offset))
+    ends = [min(max(offset, mapped.log_start_offset), stable) for offset in mapped.moments]
+    window_end = min(mapped.moments[2], mapped.high_watermark)
+    return AuditRange(
+        side=side,
+        part=mapped.part,
+        leader=mapped.leader,
+        read_first=ends[0],
+        window_first=ends[1],
+        window_next=ends[2],
+        read_next=ends[3],
+        search_next=stable if searches_on else ends[3],
+        undecided=max(0, window_end - max(stable, mapped.moments[1])),
+        log_start_offset=mapped.log_start_offset,
+        last_stable_offset=mapped.last_stable_offset,
+        high_watermark=mapped.high_watermark,
+        is_compacted=is_compacted,
+        committed_to=committed_to,
+    )
+
+
+def remaining(first: int, following: int, done: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of [first, following) beside the parts that are done, which do not overlap."""
+    left: list[tuple[int, int]] = []
+    for begin, end in sorted(done):
+        if begin > first:
+            left.append((first, min(begin, following)))
+        first = max(first, end)
+    return left + ([(first, following)] if first < following else [])
+
+
+def shared_out(pieces: Sequence[tuple[AuditRange, int, int]], tasks: int) -> list[tuple[AuditRange, int, int]]:
+    """At most so many pieces for the next slice, the longest first; fewer long ones are cut, so that all can work."""
+    chosen = sorted(pieces, key=lambda piece: piece[1] - piece[2])[:tasks]
+    while chosen and len(chosen) < tasks:
+        each, first, following = chosen.pop(0)
+        middle = first + (following - first) // 2
+        if middle - first < SHORTEST_CUT:
+            return [(each, first, following), *chosen]
+        chosen = sorted([*chosen, (each, first, middle), (each, middle, following)], key=lambda p: p[1] - p[2])
+    return chosen

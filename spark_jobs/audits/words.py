@@ -1,0 +1,80 @@
+"""What an exact audit cannot see, and why one cannot run, in sentences."""
+
+from collections.abc import Iterable, Sequence
+
+from settings import MessageId, PipelineSettings
+from spark_jobs.audits.plans import SINK, SOURCE, AuditRange
+from store.audit_requests import Job
+
+COMMITS_SEEN_MS = 15 * 60_000  # how far back a sample of the group's commits is sought
+NAMED = 3
+
+NO_SINK = "the pipeline declares no sink: a loss at the consumer cannot be seen from outside"
+NOT_OVER = "the window is not over yet: an exact audit needs a closed one"
+
+
+def blind_spots(
+    job: Job, pipeline: PipelineSettings, ranges: Sequence[AuditRange], without_policy: Iterable[str]
+) -> tuple[str, ...]:
+    """What limits the figures, most general first."""
+    return (
+        *_of_the_window(pipeline),
+        *(_of_losses(pipeline, ranges) if job is not Job.DUPLICATES else ()),
+        *_of_ranges(ranges),
+        *(f"cleanup.policy of {topic} is not known: its gaps stay unexplained." for topic in without_policy),
+    )
+
+
+def _of_the_window(pipeline: PipelineSettings) -> tuple[str, ...]:
+    return (
+        "Times are mapped to offsets by ListOffsets: a partition's window begins at its first record that is not "
+        "older, by the records' own times; where those are out of order, a few fall on the other side.",
+        f"First copies, origins and answers outside the window are sought {pipeline.settle_s:g} s before and after it.",
+        _of_ids(pipeline.id),
+    )
+
+
+def _of_ids(place: MessageId) -> str:
+    named = f"header {place.header}" if place.header is not None else ""
+    what = named or ("key" if place.key else "hash of key and value")
+    return (
+        f"Records are one message where the 64-bit hashes of their ids ({what}) are equal; without an id they are not."
+    )
+
+
+def _of_losses(pipeline: PipelineSettings, ranges: Sequence[AuditRange]) -> tuple[str, ...]:
+    if not any(each.side == SINK for each in ranges):
+        return (f"Losses are not observable: {NO_SINK}.",)
+    sentences = ["Missing ids are sought in the sink up to its stable offset when the audit was planned."]
+    unknown = [each for each in ranges if each.side == SOURCE and each.committed_to is None]
+    if unknown:
+        sentences.append(
+            f"How far the group had committed is not known of {_named(unknown)}: it is taken to have passed the window."
+        )
+    if not pipeline.one_to_one:
+        sentences.append(
+            "Missing ids are PROBABLE losses at most: a pipeline that filters or joins drops ids on purpose. "
+            "Where each record must have one in the sink, declare one_to_one = true."
+        )
+    return tuple(sentences)
+
+
+def _of_ranges(ranges: Sequence[AuditRange]) -> tuple[str, ...]:
+    sentences: list[str] = []
+    if cut := [each for each in ranges if each.begins_at_log_start]:
+        sentences.append(
+            f"The window begins at the log start of {_named(cut)}: older records of it may have been purged, "
+            "how many is not known."
+        )
+    if open_ended := [each for each in ranges if each.undecided]:
+        offsets = sum(each.undecided for each in open_ended)
+        sentences.append(
+            f"{offsets} offsets of the window lie above the last stable offset of {_named(open_ended)}, behind an open "
+            "transaction: they were not read."
+        )
+    return tuple(sentences)
+
+
+def _named(ranges: Sequence[AuditRange]) -> str:
+    names = ", ".join(str(each.part) for each in ranges[:NAMED])
+    return names + (f" and {len(ranges) - NAMED} more partitions" if len(ranges) > NAMED else "")

@@ -1,0 +1,123 @@
+"""Exact audits of a real cluster: every offset accounted for, every copy and every missing id counted and named."""
+
+import time
+
+import pytest
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from cli.backlog import backlog_lines
+from spark_jobs.audits import folders
+from spark_jobs.audits.exact import AuditFailedError, ExactAudit
+from spark_jobs.audits.planning import fetch_plan
+from store.audit_requests import AuditRequest, Job
+from tests.spark_jobs.scripted import Script, ids
+
+pytestmark = [pytest.mark.integration, pytest.mark.spark]
+
+
+def now_ms():
+    return time.time_ns() // 1_000_000
+
+
+def planned(script, folder, since_ms, **changed):
+    settings = script.settings(folder, **changed)
+    request = AuditRequest("r", now_ms(), "Ada", Job.AUDIT, "billing", since_ms, now_ms())
+    return fetch_plan(settings.clusters[0], settings.pipelines[0], request, folder, now_ms()), settings
+
+
+def audited(spark, plan, settings, folder):
+    audit = ExactAudit(
+        spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], tasks=2
+    )
+    while audit.next_slice():
+        pass
+    return audit.result()
+
+
+def test_copies_losses_and_every_offset_of_a_real_window_are_counted_and_named(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    script.send(script.source, ids("before", 0, 10))
+    script.send(script.sink, ids("before", 0, 10))
+    time.sleep(0.3)
+    since = now_ms()
+    script.send(script.source, ids("a", 0, 60), codec="lz4")
+    script.send(script.source, ids("a", 10, 15))  # another producer sends again
+    script.send(script.source, ids("before", 0, 2))  # the first copy lies before the window
+    script.send_in_transaction(script.source, ids("kept", 0, 7), is_committed=True)
+    script.send_in_transaction(script.source, ids("gone", 0, 5), is_committed=False)
+    script.send(script.sink, [*ids("a", 3, 60), *ids("before", 0, 2), *ids("kept", 0, 7), *ids("strange", 0, 4)])
+    time.sleep(0.3)
+
+    plan, settings = planned(script, tmp_path, since)
+    found = audited(spark, plan, settings, tmp_path)
+
+    source = [found.account(each) for each in plan.side("source")]
+    assert sum(account.visible for account in source) == 60 + 5 + 2 + 7
+    assert (sum(a.aborted for a in source), sum(a.markers for a in source)) == (5, 4)
+    assert {found.gaps(each) for each in plan.ranges} == {0}
+    assert found.is_whole
+    assert found.extra_copies == 5 + 2 + 2
+    assert {group["cause"] for group in found.groups["source"]} == {"other_producer_id"}
+    assert sorted(one.message_id for one in found.listed if one.state == "lost") == ids("a", 0, 3)
+    assert sorted(one.message_id for one in found.listed if one.state == "surplus") == ids("strange", 0, 4)
+    examples = {e["message_id"] for group in found.groups["source"] for e in group["examples"]}
+    assert examples <= {*ids("a", 10, 15), *ids("before", 0, 2)}
+    assert len(examples) >= 5
+
+
+def test_what_is_purged_after_the_plan_is_counted_and_the_rest_is_audited(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    since = now_ms() - 1
+    script.send(script.source, ids("a", 0, 50))
+    script.send(script.sink, ids("a", 0, 50))
+    plan, settings = planned(script, tmp_path, since)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    for done in admin.delete_records([TopicPartition(script.source, 0, 30)]).values():
+        done.result(30)
+
+    found = audited(spark, plan, settings, tmp_path)
+
+    (source,) = plan.side("source")
+    assert (found.account(source).purged, found.account(source).visible, found.gaps(source)) == (30, 20, 0)
+    assert not found.is_whole
+    assert found.total("surplus") == 30, "their source records are gone"
+    again, _ = planned(script, tmp_path, since)
+    assert again.side("source")[0].begins_at_log_start
+    assert "begins at the log start" in " ".join(again.blind_spots)
+
+
+def test_a_topic_created_again_ends_the_audit_with_the_reason(spark, cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("spark_jobs.audits.exact.PAUSE_S", 0.0)
+    monkeypatch.setattr("spark_jobs.audits.exact.FRUITLESS", 2)
+    script = Script(cluster.bootstrap, partitions=1).create()
+    since = now_ms() - 1
+    script.send(script.source, ids("a", 0, 5))
+    plan, settings = planned(script, tmp_path, since)
+    script.delete_and_create_again(script.source)
+
+    with pytest.raises(AuditFailedError, match=plan.ranges[0].part.topic_id):
+        audited(spark, plan, settings, tmp_path)
+
+
+def test_a_window_that_is_not_over_and_a_topic_that_is_not_there_are_refused(cluster, tmp_path):
+    script = Script(cluster.bootstrap)
+    settings = script.settings(tmp_path)
+    cluster_settings, pipeline = settings.clusters[0], settings.pipelines[0]
+    over = AuditRequest("r", 0, "Ada", Job.AUDIT, "billing", 0, now_ms())
+    open_ended = AuditRequest("r", 0, "Ada", Job.AUDIT, "billing", 0, now_ms() + 60_000)
+
+    with pytest.raises(AuditFailedError, match="not over yet"):
+        fetch_plan(cluster_settings, pipeline, open_ended, tmp_path, now_ms())
+    with pytest.raises(AuditFailedError, match=f"topic {script.source} is not there"):
+        fetch_plan(cluster_settings, pipeline, over, tmp_path, now_ms())
+
+
+def test_the_backlog_of_topics_never_read_is_all_they_hold_within_the_horizon(cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    script.send(script.source, ids("a", 0, 30))
+
+    lines = {line["topic"]: line for line in backlog_lines(script.settings(tmp_path), now_ms())}
+
+    assert (lines[script.source]["offsets"], lines[script.sink]["offsets"]) == (30, 0)
+    assert lines[script.source]["unknown"] == {}
