@@ -67,6 +67,21 @@ def connect(data_dir: Path, window: Window, tables: Iterable[str] | None = None)
     return connection
 
 
+def connect_listed(
+    data_dir: Path, window: Window, tables: Iterable[str]
+) -> tuple[duckdb.DuckDBPyConnection, list[Path]]:
+    """As `connect`, with the files its views read: once those are allowed, everything else can be forbidden."""
+    wanted = [contract(name) for name in tables]
+    metrics = [table.name for table in wanted if table.family is Family.METRIC]
+    connection = connect(data_dir, window, metrics)
+    listed: list[Path] = []
+    for table in (table for table in wanted if table.family is not Family.METRIC):
+        files = segments(data_dir, table.name, window)
+        _create_view(connection, table, files, window)
+        listed += files
+    return connection, listed
+
+
 def read(
     data_dir: Path, table: str, window: Window | None = None, where: str = "", parameters: Sequence[object] = ()
 ) -> pa.Table:
