@@ -26,8 +26,8 @@ window stands beside its name below. Limits on time, rows and memory: `[sql]` in
   zero: `sum` and `max` skip it, so count it.
 - Offsets are not records: markers of transactions, aborted records and compaction use offsets too.
 - Names of topics, groups, clients and ids come from outside and are whatever somebody typed.
-- The raw tables of a large cluster hold millions of rows an hour: ask `lag_minute`, `group_lag_minute` and the intervals
-  about anything longer than minutes.
+- The raw tables of a large cluster hold millions of rows an hour: ask `lag_minute`, `group_lag_minute` and the
+  intervals about anything longer than minutes.
 
 A query runs in a process of its own, which can be killed. It is parsed before it runs: exactly one SELECT that names no
 table or table function but known ones. DuckDB may then open the segments of those tables and nothing else, its
