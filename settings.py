@@ -183,7 +183,7 @@ class SqlSettings:
     time_s: float = 30.0
     rows: int = 1_000
     memory_bytes: int = 1_000_000_000
-    answer_bytes: int = 64_000_000
+    answer_bytes: int = 16_000_000
 
     def __post_init__(self) -> None:
         if min(self.time_s, self.rows, self.memory_bytes, self.answer_bytes) <= 0:

@@ -5,7 +5,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
 from numbers import Number
@@ -24,6 +24,7 @@ from store.sql_door import Answer, ask
 from store.sql_process import Limits
 
 HOUR_MS = 3_600_000
+MB = 1_000_000
 CELL = 60  # characters of a cell of the table; CSV and JSON hold all of them
 GAP = "–"
 
@@ -44,6 +45,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("--limit", type=int, metavar="ROWS", help="at most so many rows")
     command.add_argument("--time-s", type=float, metavar="S", help="end the query after so many seconds")
     command.add_argument("--memory-mb", type=int, metavar="MB", help="refuse it where it needs more")
+    command.add_argument("--answer-mb", type=int, metavar="MB", help="cut the answer where it grows larger")
     command.set_defaults(run=run)
 
 
@@ -72,15 +74,16 @@ def chosen_window(arguments: argparse.Namespace, now_ms: int) -> Window:
 
 def chosen_limits(known: SqlSettings, arguments: argparse.Namespace) -> Limits:
     """The limits of the settings, but for those given. Raises CommandError for one that allows nothing."""
-    memory = arguments.memory_mb
-    given = {
-        "time_s": arguments.time_s,
-        "rows": arguments.limit,
-        "memory_bytes": None if memory is None else memory * 1_000_000,
+    flags = {
+        "time_s": (arguments.time_s, 1),
+        "rows": (arguments.limit, 1),
+        "memory_bytes": (arguments.memory_mb, MB),
+        "answer_bytes": (arguments.answer_mb, MB),
     }
-    if any(value is not None and value <= 0 for value in given.values()):
-        raise CommandError("--limit, --time-s and --memory-mb must be positive")
-    return Limits(**asdict(known) | {name: value for name, value in given.items() if value is not None})
+    given = {name: value * size for name, (value, size) in flags.items() if value is not None}
+    if any(value <= 0 for value in given.values()):
+        raise CommandError("--limit, --time-s, --memory-mb and --answer-mb must be positive")
+    return Limits(**asdict(known) | given)
 
 
 def as_table(answer: Answer) -> str:
@@ -94,21 +97,16 @@ def as_table(answer: Answer) -> str:
 
 def as_csv(answer: Answer) -> str:
     """As a spreadsheet shows it and never executes it."""
-    return csv_text(as_rows(answer)).removesuffix("\r\n")
+    return csv_text(answer.objects()).removesuffix("\r\n")
 
 
 def as_json(answer: Answer) -> str:
     """The rows as objects, with what they cover and whether there are more."""
-    rows = [{name: _strict(value) for name, value in row.items()} for row in as_rows(answer)]
+    rows = [{name: _strict(value) for name, value in row.items()} for row in answer.objects()]
     window = {"from": format_time(answer.window.from_ms), "to": format_time(answer.window.to_ms)}
     columns = [{"name": name, "type": kind} for name, kind in answer.columns]
     said = {"window": window, "columns": columns, "rows": rows, "cut_by": answer.cut_by}
     return json.dumps(said, indent=1, allow_nan=False)
-
-
-def as_rows(answer: Answer) -> Sequence[Mapping[str, object]]:
-    names = [name for name, _ in answer.columns]
-    return [dict(zip(names, row, strict=True)) for row in answer.rows]
 
 
 def notes(answer: Answer) -> list[str]:

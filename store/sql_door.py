@@ -37,12 +37,17 @@ class Answer:
     limits: Limits
     took_s: float
 
+    def objects(self) -> list[dict[str, Any]]:
+        """The rows by their columns' names, which DuckDB has made unique."""
+        names = [name for name, _ in self.columns]
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
+
 
 class Running:
     """A query on its way. Leaving the `with` kills what is left of it."""
 
     def __init__(self, data_dir: Path, window: Window, sql: str, limits: Limits) -> None:
-        self._window, self._limits = window, limits
+        self._window, self.limits = window, limits
         self._unsaid: str | None = str(Request(str(data_dir.absolute()), window.from_ms, window.to_ms, sql, limits))
         self._started_s = time.monotonic()
         self._process = subprocess.Popen(
@@ -60,12 +65,16 @@ class Running:
         return self._process.pid
 
     @property
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
     def took_s(self) -> float:
         return time.monotonic() - self._started_s
 
     def wait(self, for_s: float) -> Answer | None:
         """The answer, or None while there is none; raises QueryError where there will be none."""
-        left_s = self._limits.time_s - self.took_s
+        left_s = self.limits.time_s - self.took_s
         unsaid, self._unsaid = self._unsaid, None  # it is handed over once, however often it is waited for
         try:
             told, problem = self._process.communicate(unsaid, timeout=max(0.0, min(for_s, left_s)))
@@ -73,8 +82,8 @@ class Running:
             if for_s < left_s:
                 return None
             self.kill()
-            raise QueryError(f"the query took more than {self._limits.time_s:g} s and was ended") from None
-        return answer_of(told, problem, self._process.returncode, self._window, self._limits, self.took_s)
+            raise QueryError(f"the query took more than {self.limits.time_s:g} s and was ended") from None
+        return answer_of(told, problem, self._process.returncode, self._window, self.limits, self.took_s)
 
     def kill(self) -> None:
         """End it now, whatever it does."""

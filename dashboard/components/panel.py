@@ -35,7 +35,8 @@ STYLE = """<style>
 class Panel:
     """What a panel is called, which signals it rests on, and what it draws of a view.
 
-    `age_of` is for panels that rest on something else than the signals of the sampling rounds.
+    `age_of` is for panels that rest on something else than the signals of the sampling rounds; `pace_s` for those that
+    are drawn again at their own pace, or (None) only when somebody asks.
     """
 
     title: str
@@ -43,6 +44,7 @@ class Panel:
     signals: tuple[Signal, ...] = ()
     shows_age: bool = True
     age_of: Callable[[View], Freshness] | None = None
+    pace_s: Callable[[], float | None] = lambda: toolbar.look().refresh_s
 
     @property
     def key(self) -> str:
@@ -55,8 +57,8 @@ class Panel:
 
 
 def show(panel: Panel) -> None:
-    """Draw it now, and again at the pace of the toolbar."""
-    st.fragment(_drawn, run_every=toolbar.look().refresh_s, key=panel.fragment_key)(panel)
+    """Draw it now, and again at its pace: that of the toolbar, where it has none of its own."""
+    st.fragment(_drawn, run_every=panel.pace_s(), key=panel.fragment_key)(panel)
 
 
 def look() -> View:
