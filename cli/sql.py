@@ -5,28 +5,29 @@ import json
 import math
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import asdict
 from decimal import Decimal
-from numbers import Number
 from pathlib import Path
 from typing import Any
 
-from cli.chosen import CommandError, add_settings_arguments, chosen_settings
+from cli import printed
+from cli.chosen import (
+    CommandError,
+    add_settings_arguments,
+    add_window_arguments,
+    chosen_settings,
+    chosen_window,
+)
 from dashboard import sql_words
-from dashboard.names import cut, visible
+from dashboard.names import visible
 from dashboard.spreadsheets import csv_text
-from dashboard.view import format_time, parse_time
+from dashboard.view import format_time
 from settings import SqlSettings
 from store.errors import QueryError
-from store.reading import Window
 from store.sql_door import Answer, ask
 from store.sql_process import Limits
 
-HOUR_MS = 3_600_000
 MB = 1_000_000
-CELL = 60  # characters of a cell of the table; CSV and JSON hold all of them
-GAP = "–"
 
 
 def add_to(commands: Any) -> None:
@@ -39,9 +40,7 @@ def add_to(commands: Any) -> None:
     command.add_argument("query", metavar="QUERY", help='"SELECT …" in the SQL of DuckDB')
     add_settings_arguments(command)
     command.add_argument("--format", choices=("table", "csv", "json"), default="table")
-    command.add_argument("--hours", type=float, default=1.0, help="how far back samples are looked at (default: 1)")
-    command.add_argument("--from", dest="from_time", metavar="TIME", help="ISO 8601, UTC unless it says otherwise")
-    command.add_argument("--to", dest="to_time", metavar="TIME", help="the end of the window (default: now)")
+    add_window_arguments(command)
     command.add_argument("--limit", type=int, metavar="ROWS", help="at most so many rows")
     command.add_argument("--time-s", type=float, metavar="S", help="end the query after so many seconds")
     command.add_argument("--memory-mb", type=int, metavar="MB", help="refuse it where it needs more")
@@ -62,16 +61,6 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def chosen_window(arguments: argparse.Namespace, now_ms: int) -> Window:
-    """From and to as given; else the last hours. Raises CommandError where that is no window."""
-    to_ms = _moment(arguments.to_time, "--to") if arguments.to_time else now_ms
-    given = arguments.from_time
-    from_ms = _moment(given, "--from") if given else max(0, to_ms - round(arguments.hours * HOUR_MS))
-    if not 0 <= from_ms < to_ms:
-        raise CommandError(f"the window ends before it begins: {format_time(from_ms)} to {format_time(to_ms)}")
-    return Window(from_ms, to_ms)
-
-
 def chosen_limits(known: SqlSettings, arguments: argparse.Namespace) -> Limits:
     """The limits of the settings, but for those given. Raises CommandError for one that allows nothing."""
     flags = {
@@ -87,12 +76,8 @@ def chosen_limits(known: SqlSettings, arguments: argparse.Namespace) -> Limits:
 
 
 def as_table(answer: Answer) -> str:
-    """Columns as wide as their widest cell, numbers to the right; nothing in a cell moves the terminal's cursor."""
-    names = [cut(name, CELL) for name, _ in answer.columns]
-    rows = [[GAP if value is None else cut(str(value), CELL) for value in row] for row in answer.rows]
-    widths = [max(map(len, column)) for column in zip(names, *rows, strict=True)]
-    is_number = [all(_is_number(row[number]) for row in answer.rows) for number in range(len(names))]
-    return "\n".join(_line(cells, widths, is_number) for cells in (names, ["─" * width for width in widths], *rows))
+    """For a terminal."""
+    return printed.table([name for name, _ in answer.columns], answer.rows)
 
 
 def as_csv(answer: Answer) -> str:
@@ -116,25 +101,6 @@ def notes(answer: Answer) -> list[str]:
 
 
 FORMATS = {"table": as_table, "csv": as_csv, "json": as_json}
-
-
-def _moment(text: str, flag: str) -> int:
-    moment = parse_time(text)
-    if moment is None:
-        raise CommandError(f"{flag} {cut(text)!r} is no time; write it as 2026-01-31T03:12:00Z")
-    return moment
-
-
-def _line(cells: Sequence[str], widths: Sequence[int], is_number: Sequence[bool]) -> str:
-    aligned = (
-        cell.rjust(width) if to_the_right else cell.ljust(width)
-        for cell, width, to_the_right in zip(cells, widths, is_number, strict=True)
-    )
-    return "  ".join(aligned).rstrip()
-
-
-def _is_number(value: object) -> bool:
-    return value is None or (isinstance(value, Number) and not isinstance(value, bool))
 
 
 def _strict(value: object) -> object:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from cli import sql
-from cli.chosen import CommandError
+from cli.chosen import CommandError, chosen_window
 from cli.main import main, parser
 from settings import SqlSettings
 from store.reading import Window
@@ -63,13 +63,13 @@ def test_json_is_exact_strict_and_says_whether_there_are_more():
     ],
 )
 def test_the_window_is_the_last_hour_unless_said_otherwise(flags, window):
-    assert sql.chosen_window(arguments(*flags), NOW) == window
+    assert chosen_window(arguments(*flags), NOW) == window
 
 
 @pytest.mark.parametrize("flag", ["--from=soon", "--to=2025-13-01", "--from=2026-01-01", "--hours=0"])
 def test_what_is_no_window_is_said(flag):
     with pytest.raises(CommandError, match=r"is no time|ends before it begins"):
-        sql.chosen_window(arguments(flag), NOW)
+        chosen_window(arguments(flag), NOW)
 
 
 def test_flags_change_the_limits_of_the_settings():
