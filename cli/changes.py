@@ -3,7 +3,7 @@
 import argparse
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,8 @@ from store.reading import Window
 
 NAMES = ("seen by", "after", "change", "where", "what")
 CELL = 160
+
+Answers = Mapping[queries.Question, queries.Rows]
 
 
 def add_to(commands: Any) -> None:
@@ -56,12 +58,14 @@ def as_json(change: Change) -> Mapping[str, object]:
     return times | {name: value for name, value in asdict(change).items() if name not in ("at_ms", "after_ms")}
 
 
-def _answers(data_dir: Path, window: Window, search: str) -> list[tuple[str, Mapping[queries.Question, queries.Rows]]]:
-    ends = (window.from_ms, window.to_ms)
-    heard = queries.ask(data_dir, *ends, queries.CLUSTERS, {})
-    about = {row["cluster"]: {"cluster_id": row["cluster_id"], "search": search} for row in heard if row["cluster_id"]}
-    asked = change_questions.OF_THE_WINDOW
-    return [(name, {one: queries.ask(data_dir, *ends, one, which) for one in asked}) for name, which in about.items()]
+def _answers(data_dir: Path, window: Window, search: str) -> Iterator[tuple[str, Answers]]:
+    ends, asked = (window.from_ms, window.to_ms), change_questions.OF_THE_WINDOW
+    for row in queries.ask(data_dir, *ends, queries.CLUSTERS, {}):
+        if row["cluster_id"]:
+            about = {"cluster_id": row["cluster_id"], "search": search}
+            together = queries.ask_together(data_dir, *ends, asked, about)
+            # Where a table cannot be read, its own question says why.
+            yield row["cluster"], together or {one: queries.ask(data_dir, *ends, one, about) for one in asked}
 
 
 def _time(at_ms: int | None) -> str | None:

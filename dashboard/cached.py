@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from dashboard import (
+    change_questions,
     configured,
     promise_questions,
     queries,
@@ -44,6 +45,7 @@ GROUPS = (
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
     replication_questions.OF_THE_WINDOW,
+    change_questions.OF_THE_WINDOW,
 )
 
 
