@@ -26,6 +26,8 @@ navigation = st.navigation(
             st.Page(f"{pages}/replication.py", title="Replication", icon=":material/account_tree:"),
             st.Page(f"{pages}/transactions.py", title="Transactions", icon=":material/receipt_long:"),
             st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
+            st.Page(f"{pages}/changes.py", title="What changed", icon=":material/history:"),
+            st.Page(f"{pages}/sql.py", title="SQL", icon=":material/database_search:"),
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),

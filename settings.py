@@ -173,6 +173,24 @@ class PageSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SqlSettings:
+    """What one query of `tidemark sql` or of the SQL page may take, so that nobody else waits for it or goes without.
+
+    A person waits half a minute; more rows than a thousand are not read but carried; a gigabyte holds the groups of a
+    large cluster; and a page keeps the whole answer in memory.
+    """
+
+    time_s: float = 30.0
+    rows: int = 1_000
+    memory_bytes: int = 1_000_000_000
+    answer_bytes: int = 16_000_000
+
+    def __post_init__(self) -> None:
+        if min(self.time_s, self.rows, self.memory_bytes, self.answer_bytes) <= 0:
+            raise SettingsError("sql: every limit must be positive")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole file."""
 
@@ -182,6 +200,7 @@ class Settings:
     store: StoreSettings = field(default_factory=StoreSettings)
     spark: SparkSettings = field(default_factory=SparkSettings)
     page: PageSettings = field(default_factory=PageSettings)
+    sql: SqlSettings = field(default_factory=SqlSettings)
 
     def __post_init__(self) -> None:
         names = [cluster.name for cluster in self.clusters]

@@ -4,10 +4,15 @@ import argparse
 import os
 from pathlib import Path
 
+from dashboard.names import cut
+from dashboard.view import format_time, parse_time
 from settings import SETTINGS_VARIABLE, Settings, SettingsError, bootstrap_settings, load_settings
+from store.reading import Window
 
 BOOTSTRAP_VARIABLE = "TIDEMARK_BOOTSTRAP"
 DATA_DIR_VARIABLE = "TIDEMARK_DATA_DIR"
+
+HOUR_MS = 3_600_000
 
 
 class CommandError(Exception):
@@ -48,3 +53,27 @@ def environment_settings(environment: dict[str, str]) -> Settings:
     if path := environment.get(SETTINGS_VARIABLE):
         return load_settings(Path(path))
     return bootstrap_settings(environment[BOOTSTRAP_VARIABLE], environment.get(DATA_DIR_VARIABLE, "data"))
+
+
+def add_window_arguments(parser: argparse.ArgumentParser) -> None:
+    """Of which window something is asked."""
+    parser.add_argument("--hours", type=float, default=1.0, help="how far back the window reaches (default: 1)")
+    parser.add_argument("--from", dest="from_time", metavar="TIME", help="ISO 8601, UTC unless it says otherwise")
+    parser.add_argument("--to", dest="to_time", metavar="TIME", help="the end of the window (default: now)")
+
+
+def chosen_window(arguments: argparse.Namespace, now_ms: int) -> Window:
+    """From and to as given; else the last hours. Raises CommandError where that is no window."""
+    to_ms = _moment(arguments.to_time, "--to") if arguments.to_time else now_ms
+    given = arguments.from_time
+    from_ms = _moment(given, "--from") if given else max(0, to_ms - round(arguments.hours * HOUR_MS))
+    if not 0 <= from_ms < to_ms:
+        raise CommandError(f"the window ends before it begins: {format_time(from_ms)} to {format_time(to_ms)}")
+    return Window(from_ms, to_ms)
+
+
+def _moment(text: str, flag: str) -> int:
+    moment = parse_time(text)
+    if moment is None:
+        raise CommandError(f"{flag} {cut(text)!r} is no time; write it as 2026-01-31T03:12:00Z")
+    return moment

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dashboard import (
+    change_questions,
     configured,
     promise_questions,
     queries,
@@ -40,6 +41,7 @@ GROUPS = (
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
     replication_questions.OF_THE_WINDOW,
+    change_questions.OF_THE_WINDOW,
 )
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from numbers import Number
 
 from dashboard.names import visible
 
@@ -11,8 +12,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def cell(value: object) -> str:
-    """Text that is never a formula and hides nothing; a gap is an empty cell."""
+    """Text that is never a formula and hides nothing; a gap is an empty cell, and a number stays one."""
     text = "" if value is None else str(value)
+    if isinstance(value, Number):
+        return text
     return ("'" if text.startswith(FORMULA_STARTS) else "") + visible(text)
 
 

@@ -11,3 +11,7 @@ class StoreLockedError(StoreError):
 
 class StoreBusyError(StoreError):
     """metrics.duckdb stayed locked until the deadline; the next attempt may succeed."""
+
+
+class QueryError(StoreError):
+    """A query of the SQL door was refused, failed or was ended; the message says why."""

@@ -21,7 +21,7 @@ from store.views import files_query, quoted, window_query
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
 
-Kind = Literal["TABLE", "VIEW"]
+Kind = Literal["TEMP TABLE", "TEMP VIEW", "VIEW"]
 
 EVERYTHING_TO_MS = 253_402_300_800_000  # the year 10000
 
@@ -71,13 +71,12 @@ def connect(
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = duckdb.connect(":memory:") if metrics else _database().cursor()
+    connection = _private(data_dir, window, metrics) if metrics else _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
-    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
-            kind: Kind = "TABLE" if table.name in read_once else "VIEW"
-            _create(connection, data_dir, table, windows.get(table.name, window), kind)
+            kind: Kind = "TEMP TABLE" if table.name in read_once else "TEMP VIEW"
+            _create_listed(connection, kind, data_dir, table, windows.get(table.name, window))
     return connection
 
 
@@ -85,6 +84,29 @@ def connect(
 def _database() -> duckdb.DuckDBPyConnection:
     """One for the process: making it takes most of the time of a small question. What a cursor creates is its own."""
     return duckdb.connect(":memory:")
+
+
+def _private(data_dir: Path, window: Window, metrics: Sequence[str]) -> duckdb.DuckDBPyConnection:
+    """One of its own, with a copy of the metrics."""
+    connection = duckdb.connect(":memory:")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
+    return connection
+
+
+def connect_listed(
+    data_dir: Path, window: Window, tables: Iterable[str]
+) -> tuple[duckdb.DuckDBPyConnection, list[Path]]:
+    """As `connect`, with the files its views read: once those are allowed, everything else can be forbidden."""
+    wanted = [contract(name) for name in tables]
+    metrics = [table.name for table in wanted if table.family is Family.METRIC]
+    connection = _private(data_dir, window, metrics)
+    connection.execute("SET TimeZone = 'UTC'")
+    listed: list[Path] = []
+    for table in (table for table in wanted if table.family is not Family.METRIC):
+        files = segments(data_dir, table.name, window)
+        _create(connection, "VIEW", table, files, window)
+        listed += files
+    return connection, listed
 
 
 def read(
@@ -112,15 +134,20 @@ def _read(data_dir: Path, table: str, window: Window | None, query: str, paramet
     return rows.cast(arrow_schema(contract(table)))
 
 
-def _create(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window, kind: Kind) -> None:
-    def create() -> None:
-        query = window_query(table, segments(data_dir, table.name, window), window.from_ms, window.to_ms)
-        connection.execute(f"CREATE TEMP {kind} {quoted(table.name)} AS {query}")
-
+def _create_listed(
+    connection: duckdb.DuckDBPyConnection, kind: Kind, data_dir: Path, table: Table, window: Window
+) -> None:
     try:
-        create()
+        _create(connection, kind, table, segments(data_dir, table.name, window), window)
     except duckdb.IOException:  # a listed file has been merged away since
-        create()
+        _create(connection, kind, table, segments(data_dir, table.name, window), window)
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, kind: Kind, table: Table, files: Sequence[Path], window: Window
+) -> None:
+    query = window_query(table, files, window.from_ms, window.to_ms)
+    connection.execute(f"CREATE {kind} {quoted(table.name)} AS {query}")
 
 
 def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:

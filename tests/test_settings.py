@@ -14,6 +14,7 @@ from settings import (
     Security,
     SettingsError,
     SparkSettings,
+    SqlSettings,
     StoreSettings,
     bootstrap_settings,
     load_settings,
@@ -115,6 +116,7 @@ def test_every_setting_is_explained_and_nothing_else_is():
             StoreSettings,
             SparkSettings,
             PageSettings,
+            SqlSettings,
         )
         for field in fields(kind)
     } - {"security"}

@@ -18,10 +18,15 @@ from dashboard.view import View
 from settings import PipelineSettings
 from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row, requested
 
-PACE_S = 2  # progress is followed also where the window is frozen
+PACE_S = 2
 KEY = "fragment-exact-audit-of-this-window"
 PROBLEM = "exact-audit-problem"
 SHOWN = 200
+
+
+def pace_s() -> float | None:
+    """Progress is followed also where the window is frozen."""
+    return toolbar.own_pace_s(PACE_S)
 
 
 def draw(view: View) -> None:

@@ -35,8 +35,8 @@ STYLE = """<style>
 class Panel:
     """What a panel is called, which signals it rests on, and what it draws of a view.
 
-    `age_of` is for panels that rest on something else than the signals of the sampling rounds. `pace_s`: it shows what
-    goes on now, also beside a frozen window, and is drawn that often unless the reader refreshes nothing.
+    `age_of` is for panels that rest on something else than the signals of the sampling rounds; `pace_s` for those that
+    are drawn again at their own pace, or (None) only when somebody asks.
     """
 
     title: str
@@ -44,7 +44,7 @@ class Panel:
     signals: tuple[Signal, ...] = ()
     shows_age: bool = True
     age_of: Callable[[View], Freshness] | None = None
-    pace_s: int | None = None
+    pace_s: Callable[[], float | None] = lambda: toolbar.look().refresh_s
 
     @property
     def key(self) -> str:
@@ -57,9 +57,8 @@ class Panel:
 
 
 def show(panel: Panel) -> None:
-    """Draw it now, and again at the pace of the toolbar."""
-    every_s = toolbar.look().refresh_s if panel.pace_s is None else toolbar.own_pace_s(panel.pace_s)
-    st.fragment(_drawn, run_every=every_s, key=panel.fragment_key)(panel)
+    """Draw it now, and again at its pace: that of the toolbar, where it has none of its own."""
+    st.fragment(_drawn, run_every=panel.pace_s(), key=panel.fragment_key)(panel)
 
 
 def look() -> View:

@@ -9,7 +9,7 @@ from dashboard.components.panel import Panel
 st.title("Duplicates & loss", anchor=False)
 panel.show(Panel("Per topic", audit.topics, age_of=jobs_age))
 panel.show(Panel("Source → sink", audit.pipelines, age_of=jobs_age))
-panel.show(Panel("Exact audit of this window", exact_audit.draw, shows_age=False, pace_s=exact_audit.PACE_S))
+panel.show(Panel("Exact audit of this window", exact_audit.draw, shows_age=False, pace_s=exact_audit.pace_s))
 panel.show(Panel("Causes", audit_proof.causes, age_of=jobs_age))
 panel.show(Panel("Examples by id", audit_proof.examples, age_of=jobs_age))
 panel.show(Panel("What was read", audit_proof.coverage, age_of=jobs_age))

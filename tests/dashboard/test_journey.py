@@ -23,6 +23,8 @@ PAGES = {
     "/replication": "Replication",
     "/transactions": "Transactions",
     "/audit": "Duplicates & loss",
+    "/changes": "What changed",
+    "/sql": "SQL",
     "/health": "Health",
     "/settings": "Settings",
 }
