@@ -26,6 +26,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/replication.py", title="Replication", icon=":material/account_tree:"),
             st.Page(f"{pages}/transactions.py", title="Transactions", icon=":material/receipt_long:"),
             st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
+            st.Page(f"{pages}/incident.py", title="Incident", icon=":material/timeline:"),
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),

@@ -19,10 +19,12 @@ TOGETHER_MS = 60_000
 class Incident:
     """`findings` in the order they happened. Open while one of them is, and then `to_ms` is None.
 
-    The identity is that of the pipeline and the first cause: what follows later does not change it.
+    `pipeline` None: the findings concern no pipeline. The identity is that of the pipeline and the first cause: what
+    follows later does not change it. An earlier cause that is found later does, so an incident answers to the identity
+    that each of its findings would give it: what was linked or written under one of them still belongs to it.
     """
 
-    pipeline: str
+    pipeline: str | None
     findings: tuple[Finding, ...]
     sentences: tuple[str, ...]
 
@@ -32,7 +34,12 @@ class Incident:
 
     @property
     def incident_id(self) -> str:
-        return sha256(f"{self.pipeline}\x1f{self.first_cause.finding_id}".encode()).hexdigest()[:16]
+        return identity(self.pipeline, self.first_cause)
+
+    @property
+    def known_as(self) -> frozenset[str]:
+        """Every identity it has had or would have had: findings are never forgotten, so none of these is lost."""
+        return frozenset(identity(self.pipeline, finding) for finding in self.findings)
 
     @property
     def title(self) -> str:
@@ -58,6 +65,11 @@ class Incident:
         return None if self.state is FindingState.OPEN else newest
 
 
+def identity(pipeline: str | None, first: Finding) -> str:
+    """The name of the incident that begins with this finding."""
+    return sha256(f"{pipeline or ''}\x1f{first.finding_id}".encode()).hexdigest()[:16]
+
+
 def incidents(
     findings: Iterable[Finding], explained: Mapping[str, Sequence[Cause]], pipelines: Iterable[Pipeline]
 ) -> list[Incident]:
@@ -66,18 +78,46 @@ def incidents(
     Findings are connected where one explains the other, where one event explains both, or where the same thing happened
     on several partitions at about the same time. Overlapping in time alone connects nothing.
     """
-    known = list(findings)
-    found = [
-        _incident(pipeline, together, explained)
+    by_topic = _by_topic(findings)
+    return _worst_first(
+        _incident(pipeline.name, together, explained)
         for pipeline in pipelines
-        for together in _connected([one for one in known if concerns(pipeline, one)], explained)
-    ]
-    return sorted(found, key=lambda one: (-one.severity, one.from_ms, one.pipeline))
+        for together in _connected(_of_pipeline(pipeline, by_topic), explained)
+    )
 
 
-def _incident(pipeline: Pipeline, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
+def every_incident(
+    findings: Iterable[Finding], explained: Mapping[str, Sequence[Cause]], pipelines: Iterable[Pipeline]
+) -> list[Incident]:
+    """Those of every pipeline, and those of findings that concern none of them; the most severe first."""
+    known, watched = list(findings), list(pipelines)
+    by_topic = _by_topic(known)
+    concerned = {one.finding_id for pipeline in watched for one in _of_pipeline(pipeline, by_topic)}
+    beside = _connected([one for one in known if one.finding_id not in concerned], explained)
+    of_none = (_incident(None, together, explained) for together in beside)
+    return _worst_first([*incidents(known, explained, watched), *of_none])
+
+
+def _by_topic(findings: Iterable[Finding]) -> Mapping[str | None, list[Finding]]:
+    """A finding concerns a pipeline by a topic of its own: of many pipelines each looks at its own topics alone."""
+    found: dict[str | None, list[Finding]] = {}
+    for one in findings:
+        found.setdefault(one.place.topic, []).append(one)
+    return found
+
+
+def _of_pipeline(pipeline: Pipeline, by_topic: Mapping[str | None, list[Finding]]) -> list[Finding]:
+    topics = dict.fromkeys((pipeline.source, pipeline.sink))
+    return [one for topic in topics for one in by_topic.get(topic, ()) if concerns(pipeline, one)]
+
+
+def _worst_first(found: Iterable[Incident]) -> list[Incident]:
+    return sorted(found, key=lambda one: (-one.severity, one.from_ms, one.pipeline or "", one.incident_id))
+
+
+def _incident(pipeline: str | None, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
     told = _in_order(together, explained)
-    return Incident(pipeline.name, told, tuple(_sentence(one, explained) for one in told))
+    return Incident(pipeline, told, tuple(_sentence(one, explained) for one in told))
 
 
 def _in_order(together: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> tuple[Finding, ...]:

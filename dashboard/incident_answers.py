@@ -1,0 +1,248 @@
+"""What the page of an incident asks about, put together from cached answers.
+
+What happened is told as it is known now, whatever the window: a loss is found minutes after its cause, and a link to
+last night must tell all of it. The window decides what is drawn, and which incidents are listed.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dashboard import (
+    actions,
+    answers,
+    cached,
+    concerns,
+    explained,
+    finding_groups,
+    incident_lanes,
+    incident_moment,
+    incident_places,
+    incident_questions,
+    incident_rows,
+    incident_series,
+    incident_story,
+    kept,
+    known_findings,
+    queries,
+)
+from dashboard.actions import IncidentHandling
+from dashboard.concerns import Concern
+from dashboard.incident_lanes import IncidentLanes
+from dashboard.incident_moment import Held
+from dashboard.incident_places import Places, TouchedPartition
+from dashboard.incident_rows import Judged
+from dashboard.incident_series import IncidentLines
+from dashboard.incident_story import Story
+from dashboard.lag_steps import LagSteps
+from dashboard.partition_questions import OWNERS, SAMPLES
+from dashboard.queries import Question, Rows
+from dashboard.replication_questions import LOG_ENDS_OF, OFFSETS_OF
+from dashboard.view import View
+from guarantees import completeness
+from guarantees.findings import Kind
+from guarantees.incidents import Incident, every_incident
+from guarantees.lifecycle import FindingHistory
+from guarantees.links import Cause
+from guarantees.promises import Pipeline
+from guarantees.unknown import Unknown
+from store.segments import HOUR_MS
+
+EXPIRED = Unknown("everything but the findings: the samples of this time have expired")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a cluster now: its incidents, the most severe first, and by every name one has had."""
+
+    cluster_id: str | None
+    findings: Mapping[str, FindingHistory]
+    pipelines: tuple[Pipeline, ...]
+    concerns: Mapping[str, Concern]
+    causes: Mapping[str, tuple[Cause, ...]]
+    incidents: Sequence[Incident]
+    by_name: Mapping[str, Incident]
+
+
+def known(view: View) -> Known:
+    """As of now. The pipelines are those of the window's end; of the newest round where none is kept of then."""
+    at = _standpoint(replace(view, search="", is_dark=False, refresh_s=None))
+    return _known(cached.data_dir(), known_findings.version(), at)
+
+
+@cached.kept(20)
+def _known(data_dir: str, version: str, view: View) -> Known:
+    cluster_id = _cluster_id(view)
+    histories = known_findings.newest(cluster_id) if cluster_id else {}
+    findings, pipelines = [history.finding for history in histories.values()], answers.pipelines(view)
+    why = explained.causes_of(findings, cached.last_day(view, queries.REBALANCES), cluster_id or "", pipelines)
+    incidents = every_incident(findings, why, pipelines)
+    by_name = {name: one for one in incidents for name in one.known_as}
+    judged = {one.finding.finding_id: one for one in concerns.concerns(histories.values(), pipelines)}
+    return Known(cluster_id, histories, pipelines, judged, why, incidents, by_name)
+
+
+def _standpoint(view: View) -> View:
+    """A window whose samples have expired says nothing of cluster and pipelines: the newest samples do."""
+    newest_ms = kept.newest_hour_ms(Path(cached.data_dir()))
+    if newest_ms is None or cached.heard(view) is not None:
+        return view
+    return replace(view, from_ms=newest_ms, to_ms=newest_ms + HOUR_MS)
+
+
+def _cluster_id(view: View) -> str | None:
+    """Where no round is kept, the only cluster that findings tell of; of several nobody knows which it is."""
+    heard, told = cached.heard(view), known_findings.cluster_ids()
+    return heard.cluster_id if heard else told[0] if len(told) == 1 else None
+
+
+def listed(view: View) -> list[Incident]:
+    """Those that lasted into the window and that the search finds."""
+    return [one for one in known(view).incidents if _lasts_into(one, view) and view.finds(*_names(one))]
+
+
+def chosen(view: View, asked: str) -> Incident | None:
+    """The incident of a link, by any identity it has had."""
+    return known(view).by_name.get(asked)
+
+
+def of_finding(view: View, finding_id: str) -> list[Incident]:
+    """The incidents a finding belongs to: one for each pipeline it concerns."""
+    return [one for one in known(view).incidents if any(told.finding_id == finding_id for told in one.findings)]
+
+
+def judged(view: View, incident: Incident) -> Judged:
+    """The incident with what its findings mean for its promise, and what people did about each of them."""
+    own = [known(view).concerns[one.finding_id] for one in incident.findings]
+    return incident_rows.judged(incident, concerns.with_handling(own, known_findings.handled()))
+
+
+def rows(view: View) -> list[Judged]:
+    """The rows of the list, worst first."""
+    return incident_rows.together(judged(view, one) for one in listed(view))
+
+
+def story(view: View, incident: Incident, unseen: Iterable[Unknown] = ()) -> Story:
+    """`unseen`: what the window lacks, where that is told."""
+    now = known(view)
+    return incident_story.story(incident, now.pipelines, now.causes, known_findings.handled(), unseen)
+
+
+def unseen(view: View, incident: Incident) -> list[Unknown]:
+    """What nobody saw in the window: what kept the pipeline's promise from being judged, or the gaps; or all of it."""
+    oldest_ms = oldest_sample_ms()
+    if oldest_ms is None or view.to_ms <= oldest_ms:
+        return [EXPIRED]
+    own = [one.judged for one in answers.standings(view.without_search()) if one.pipeline.name == incident.pipeline]
+    return [*own[0].unknowns] if own else completeness.gaps(answers.rounds_seen(view))
+
+
+def handling(incident: Incident) -> IncidentHandling:
+    """What people did about it until now, under any of its identities."""
+    return actions.incident_handling(incident.known_as, known_findings.of_incidents())
+
+
+def joined_later(view: View, incident: Incident, at_ms: int) -> int:
+    """How many of its findings Tidemark found after a moment."""
+    histories = known(view).findings
+    return sum(histories[one.finding_id].opened_at_ms > at_ms for one in incident.findings)
+
+
+def places(view: View, incident: Incident) -> Places:
+    return incident_places.places(incident, known(view).pipelines)
+
+
+def lines(view: View, touched: Places, at_ms: int) -> IncidentLines:
+    """Lag over the window, and the offsets of the quarter of an hour around a moment."""
+    asked, step_ms = incident_places.parameters(touched), cached.step_ms(view.cluster)
+    steps = LagSteps(view.from_ms, view.to_ms, step_ms, incident_series.POINTS, reads_raw=True)
+    lag_rows = steps.rows(
+        incident_questions.LAG_LINES,
+        lambda question, *span: _between(view, span, question, asked | {"step_ms": steps.bucket_ms}),
+    )
+    detail = incident_series.detail(view, at_ms)
+    bucket_ms = LagSteps(*detail, step_ms, incident_series.POINTS, reads_raw=True).bucket_ms
+    rows = _between(view, detail, incident_questions.OFFSET_LINES, asked | {"step_ms": bucket_ms})
+    window, names = (view.from_ms, view.to_ms), touched.lines
+    return IncidentLines(
+        lag=incident_series.lines(lag_rows, "value", names, window, steps.bucket_ms),
+        not_replicated=incident_series.lines(rows, "not_replicated", names, detail, bucket_ms),
+        held=incident_series.lines(rows, "held", names, detail, bucket_ms),
+        detail=detail,
+    )
+
+
+def lanes(view: View, incident: Incident, touched: Places) -> IncidentLanes:
+    asked, window = incident_places.parameters(touched), (view.from_ms, view.to_ms)
+    events = incident_rows.events(judged(view, incident))
+    return incident_lanes.lanes(
+        states=_between(view, window, incident_questions.STATES, asked),
+        rebalances=_between(view, window, incident_questions.REBALANCES, asked),
+        group_states=_between(view, window, incident_questions.GROUP_STATES, asked),
+        transactions=_between(view, window, incident_questions.OPEN_TRANSACTIONS, asked),
+        findings=finding_groups.marks(events, view.from_ms),
+        unclean=unclean_epochs(incident),
+        view=view,
+        gap_ms=round(cached.settings().thresholds.gap_s * 1000),
+    )
+
+
+def unclean_epochs(incident: Incident) -> set[tuple[str, object]]:
+    """(partition, leader epoch) of each unclean election that the incident tells of."""
+    return {
+        (f"{one.place.topic_id}-{one.place.partition}", one.evidence.get("leader_epoch"))
+        for one in incident.findings
+        if one.kind is Kind.UNCLEAN_ELECTION
+    }
+
+
+def held(view: View, touched: Places, one: TouchedPartition, at_ms: int) -> list[Held]:
+    """What held on one of the touched partitions at a moment."""
+    asked = incident_places.parameters(replace(touched, partitions=(one,)))
+    around = at_ms - incident_moment.BEFORE_MS, at_ms + 1
+    by_id = {"topic_id": one.topic_id, "partition": one.partition}
+    offsets = _between(view, around, OFFSETS_OF, by_id)
+    states = _between(view, around, incident_questions.STATES, asked)
+    transactions = _between(view, around, incident_questions.OPEN_TRANSACTIONS, asked)
+    found: list[Held] = incident_moment.replication(states, at_ms)
+    for group_id in touched.groups[: incident_moment.GROUPS]:
+        found += _of_group(view, one, group_id, around)
+    return [
+        *found,
+        *incident_moment.offsets(offsets, at_ms),
+        incident_moment.log_end(_between(view, around, LOG_ENDS_OF, by_id), offsets, at_ms),
+        incident_moment.transactions(transactions, offsets, at_ms),
+    ]
+
+
+def _of_group(view: View, one: TouchedPartition, group_id: str, around: tuple[int, int]) -> list[Held]:
+    at_ms = around[1] - 1
+    place = json.dumps([one.topic, one.partition], ensure_ascii=False)
+    owners = _between(view, around, OWNERS, {"group_id": group_id, "place": place})
+    states = _between(view, around, incident_questions.GROUP_STATES, {"groups": [group_id]})
+    about = {"group_id": group_id, "topic": one.topic, "partition": one.partition}
+    return [
+        incident_moment.owner(owners, states, group_id, at_ms),
+        incident_moment.commits(_between(view, around, SAMPLES, about), group_id, at_ms),
+    ]
+
+
+def oldest_sample_ms() -> int | None:
+    """The start of the oldest hour of which samples are kept."""
+    return kept.oldest_hour_ms(Path(cached.data_dir()))
+
+
+def _between(view: View, span: tuple[int, int], question: Question, about: Mapping[str, object]) -> Rows:
+    asked = {"cluster_id": known(view).cluster_id, **about}
+    return cached.ask(cached.data_dir(), *span, question, asked)
+
+
+def _lasts_into(incident: Incident, view: View) -> bool:
+    return incident.from_ms <= view.to_ms and (incident.to_ms is None or incident.to_ms >= view.from_ms)
+
+
+def _names(incident: Incident) -> list[str | None]:
+    places = (finding.place for finding in incident.findings)
+    named = {name for place in places for name in (place.topic, place.group_id)}
+    return [incident.pipeline, incident.incident_id, *named, *(finding.title for finding in incident.findings)]
