@@ -54,7 +54,7 @@ EXPIRED = Unknown("everything but the findings: the samples of this time have ex
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a cluster now: its incidents, the most severe first, and by every name one has had."""
+    """What is known of a cluster now: its incidents, the most severe first, by every name one has had, by finding."""
 
     cluster_id: str | None
     findings: Mapping[str, FindingHistory]
@@ -63,6 +63,7 @@ class Known:
     causes: Mapping[str, tuple[Cause, ...]]
     incidents: Sequence[Incident]
     by_name: Mapping[str, Incident]
+    by_finding: Mapping[str, Sequence[Incident]]
 
 
 def known(view: View) -> Known:
@@ -80,7 +81,11 @@ def _known(data_dir: str, version: str, view: View) -> Known:
     incidents = every_incident(findings, why, pipelines)
     by_name = {name: one for one in incidents for name in one.known_as}
     judged = {one.finding.finding_id: one for one in concerns.concerns(histories.values(), pipelines)}
-    return Known(cluster_id, histories, pipelines, judged, why, incidents, by_name)
+    by_finding: dict[str, list[Incident]] = {}
+    for incident in incidents:
+        for finding in incident.findings:
+            by_finding.setdefault(finding.finding_id, []).append(incident)
+    return Known(cluster_id, histories, pipelines, judged, why, incidents, by_name, by_finding)
 
 
 def _standpoint(view: View) -> View:
@@ -102,14 +107,15 @@ def listed(view: View) -> list[Incident]:
     return [one for one in known(view).incidents if _lasts_into(one, view) and view.finds(*_names(one))]
 
 
-def chosen(view: View, asked: str) -> Incident | None:
+def named(view: View, name: str) -> Incident | None:
     """The incident of a link, by any identity it has had."""
-    return known(view).by_name.get(asked)
+    return known(view).by_name.get(name)
 
 
 def of_finding(view: View, finding_id: str) -> list[Incident]:
-    """The incidents a finding belongs to: one for each pipeline it concerns."""
-    return [one for one in known(view).incidents if any(told.finding_id == finding_id for told in one.findings)]
+    """The incidents a finding belongs to, one for each pipeline it concerns; that of the worst-off pipeline first."""
+    found = known(view).by_finding.get(finding_id, ())
+    return [one.incident for one in sorted((judged(view, one) for one in found), key=incident_rows.worst_first)]
 
 
 def judged(view: View, incident: Incident) -> Judged:

@@ -58,7 +58,7 @@ def together(known: Iterable[Judged]) -> list[Judged]:
     shared: dict[tuple[str, ...], list[Judged]] = {}
     for one in known:
         shared.setdefault(tuple(finding.finding_id for finding in one.incident.findings), []).append(one)
-    return sorted(map(_as_one, shared.values()), key=_worst_first)
+    return sorted(map(_as_one, shared.values()), key=worst_first)
 
 
 def row(one: Judged, story: Story, handling: IncidentHandling, view: View) -> dict[str, object]:
@@ -124,12 +124,13 @@ def events(one: Judged) -> Sequence[finding_groups.Event]:
 
 
 def _as_one(shared: list[Judged]) -> Judged:
-    worst = min(shared, key=_worst_first)
-    names = [name for one in sorted(shared, key=_worst_first) for name in one.pipelines]
+    worst = min(shared, key=worst_first)
+    names = [name for one in sorted(shared, key=worst_first) for name in one.pipelines]
     return Judged(worst.incident, worst.concerns, tuple(names))
 
 
-def _worst_first(one: Judged) -> tuple[int, int, bool, int, str]:
+def worst_first(one: Judged) -> tuple[int, int, bool, int, str]:
+    """By what it means for its promise, then by severity, those that last and the newest before the others."""
     incident = one.incident
     return _rank(one.verdict), -incident.severity, not one.lasting, -incident.from_ms, incident.pipeline or ""
 

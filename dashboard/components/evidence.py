@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import answers, cause_answers, facts, finding_groups, wording
-from dashboard.components import acting, finding_table, incident_list, panel, raw_answers, story
+from dashboard.components import acting, finding_table, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
@@ -31,7 +31,7 @@ def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
     if len(event.concerns) > 1:
         finding_table.of_event(event, view, rerun)
     draw(concern, *cause_answers.story(view, concern.finding))
-    incident_list.links(view, chosen)
+    story.incident_link("Its incident on one time axis", concern.finding, view)
     acting.draw(concern.finding.finding_id, concern.handling, rerun)
     raw_answers.draw(concern.finding, view)
 

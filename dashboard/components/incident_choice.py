@@ -1,35 +1,49 @@
 """The incident of the link, or why there is none."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
-from dashboard import incident_answers
+from dashboard import incident_answers, incident_links
 from dashboard.components import panel
 from dashboard.view import View
 from guarantees.incidents import Incident
 
-PARAMETER = "incident"
 
-
-def asked() -> str | None:
-    return st.query_params.get(PARAMETER)
+def is_asked() -> bool:
+    return bool({"incident", "finding"} & set(st.query_params.to_dict()))
 
 
 def chosen(view: View) -> Incident | None:
-    """None where no finding makes it one; said in the first panel, `unknown` draws it."""
-    name = asked()
-    return None if name is None else incident_answers.chosen(view, name)
+    """By its name, or by one of its findings; None where there is none, which `unknown` says."""
+    if (name := st.query_params.get("incident")) is not None:
+        return incident_answers.named(view, name)
+    return next(iter(incident_answers.of_finding(view, st.query_params.get("finding", ""))), None)
 
 
-def unknown() -> None:
-    panel.empty(
-        "No incident of this name is known in this cluster.",
-        "Its pipeline may have been renamed or another cluster is chosen; the list has those of the window.",
-    )
+def of_chosen(draw: Callable[[View, Incident], None]) -> Callable[[View], None]:
+    """Draws a panel about the incident of the link; nothing where there is none any more."""
+
+    def drawn(view: View) -> None:
+        incident = chosen(view)
+        if incident is not None:
+            draw(view, incident)
+
+    return drawn
 
 
 def is_known(view: View) -> bool:
-    """Whether there is more to show than that it is unknown. A store that cannot be read is said by each panel."""
+    """Whether there is more to show than that it is unknown. Why a store cannot be read is said by each panel."""
     try:
         return chosen(view) is not None
-    except Exception:  # the panels are the boundary that says why
+    except Exception:  # whatever breaks in the store must not take the page
         return True
+
+
+def unknown(_: View) -> None:
+    """Why there is no story."""
+    panel.empty(
+        "No incident of this name, and none with this finding, is known in this cluster.",
+        "Its pipeline may have been renamed or another cluster is chosen; the list has those of the window.",
+    )
+    st.page_link(incident_links.PAGE, label=":blue[← Incidents of the window]", icon="")

@@ -11,7 +11,6 @@ from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.incident import incident_over_time
 from dashboard.components import panel
-from dashboard.components.incident_choice import chosen
 from dashboard.incident_lanes import IncidentLanes
 from dashboard.incident_places import Places
 from dashboard.incident_series import IncidentLines
@@ -28,11 +27,8 @@ ALT = (
 )
 
 
-def draw(view: View, rerun: Sequence[str]) -> None:
+def draw(view: View, incident: Incident, rerun: Sequence[str]) -> None:
     """`rerun`: the fragment that shows the figure."""
-    incident = chosen(view)
-    if incident is None:
-        return
     at_ms, note = _at(view, incident)
     touched = incident_answers.places(view, incident)
     lines = incident_answers.lines(view, touched, at_ms)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard import incident_answers, incident_rows, wording
 from dashboard.actions import Action, Attention, Doing
-from dashboard.components import acting, incident_choice
+from dashboard.components import acting
 from dashboard.components.story import link
 from dashboard.incident_rows import Judged
 from dashboard.names import in_markdown
@@ -50,11 +50,8 @@ def said(view: View, one: Judged) -> None:
         st.markdown(f":orange-badge[▲] {sentence}")
 
 
-def draw(view: View, rerun: Sequence[str]) -> None:
+def draw(view: View, incident: Incident, rerun: Sequence[str]) -> None:
     """Everything done about it, the notes on its findings, and the form. `rerun`: fragments that show either."""
-    incident = incident_choice.chosen(view)
-    if incident is None:
-        return
     handling = incident_answers.handling(incident)
     if not handling.actions:
         st.markdown(":gray[Nobody has acknowledged, noted, explained or closed it.]")

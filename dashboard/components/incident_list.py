@@ -8,7 +8,6 @@ import streamlit as st
 from dashboard import incident_answers, incident_links, incident_rows, wording
 from dashboard.components import panel, tables, toolbar
 from dashboard.incident_rows import Judged
-from dashboard.names import in_markdown
 from dashboard.view import View, parse_time
 
 ROWS = 100
@@ -50,22 +49,6 @@ def draw(view: View) -> None:
     )
     st.caption("Select one to see its story. What a person closed stays in this list while the window holds it.")
     tables.left_out(len(found), len(shown), "incident")
-
-
-def links(view: View, finding_id: str) -> None:
-    """From a finding to its incidents, one for each pipeline it concerns."""
-    found = incident_answers.of_finding(view, finding_id)
-    for one in found[:3]:
-        label = f"Incident of {in_markdown(one.pipeline, 60)}" if one.pipeline else "Incident"
-        number = wording.plural(len(one.findings), "finding")
-        st.page_link(
-            incident_links.PAGE,
-            label=f":blue[{label}, {number} on one time axis →]",
-            query_params=incident_links.query(one, view),
-            icon="",
-        )
-    if len(found) > 3:
-        st.caption(f"It belongs to the incidents of {wording.count(len(found))} pipelines; three are linked.")
 
 
 def _row(one: Judged, view: View) -> dict[str, object]:

@@ -4,59 +4,48 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import incident_answers, incident_chain, incident_rows, wording
-from dashboard.components import incident_choice, incident_handling, overview, panel, tables
+from dashboard import incident_answers, incident_chain, incident_links, incident_rows, wording
+from dashboard.components import incident_handling, overview, panel, tables, toolbar
 from dashboard.components.grades import grade
 from dashboard.components.story import link
 from dashboard.incident_chain import ChainLink
 from dashboard.incident_rows import Judged
-from dashboard.incident_story import Told
+from dashboard.incident_story import Told, Total
 from dashboard.names import in_markdown
 from dashboard.view import View
 from guarantees.causes import NOT_OBSERVED
+from guarantees.incidents import Incident
 from guarantees.promises import Verdict
 
-LINKS, ROWS, UNSEEN = 12, 100, 20
+NO_EFFECT = ":gray[None of its findings says that records were lost, duplicated or re-delivered.]"
+LINKS, ROWS, UNSEEN, OTHERS = 12, 100, 20, 3
 
 
-def head(view: View) -> None:
-    """What it is, how it stands, and what people made of it; or why it is not known."""
-    st.page_link("dashboard/pages/incident.py", label=":blue[← Incidents of the window]", icon="")
-    incident = incident_choice.chosen(view)
-    if incident is None:
-        incident_choice.unknown()
-        return
+def head(view: View, incident: Incident) -> None:
+    """What it is, how it stands, and what people made of it."""
+    st.page_link(incident_links.PAGE, label=":blue[← Incidents of the window]", icon="")
     one, story = incident_answers.judged(view, incident), incident_answers.story(view, incident)
     st.markdown(f"#### {in_markdown(incident.title, 200)}", anchors=False)
     look = wording.LOOKS[one.verdict].badge if one.verdict else f":gray-badge[{wording.INFORMATION}]"
     st.markdown(f"{look} {grade(incident.first_cause.grade)} {incident_handling.badge(incident)}")
-    st.markdown(_of_what(one))
+    _of_what(one, view)
     until = "now" if incident.to_ms is None else wording.utc(incident.to_ms)
     st.markdown(f"From {wording.utc(incident.from_ms)} to {until}. {incident_rows.standing(one)}")
-    for total in story.totals:
-        findings = wording.plural(total.findings, "finding")
-        kind = wording.KINDS[total.kind].lower()
-        st.markdown(f"**{total.effect.capitalize()}:** {in_markdown(incident_rows.amount(total.amount), 200)} "
-                    f":gray[({kind}, {findings})]")  # fmt: skip
-    if not story.totals:
-        st.markdown(":gray[None of its findings says that records were lost, duplicated or re-delivered.]")
+    _whole(incident, view)
+    st.markdown("  \n".join(_total(total) for total in story.totals) or NO_EFFECT)
     incident_handling.said(view, one)
 
 
-def causes(view: View) -> None:
+def causes(view: View, incident: Incident) -> None:
     """The chain, from the first cause to the last consequence."""
-    if (incident := incident_choice.chosen(view)) is None:
-        return
     links = incident_chain.chain(incident_answers.story(view, incident).told)
     for number, found in enumerate(links[:LINKS], 1):
         _link(number, found)
-    tables.left_out(len(links), LINKS, "link of the chain", "The findings below lead to them.")
+    tables.left_out(len(links), LINKS, "link", "The findings below lead to them.")
 
 
-def effects(view: View) -> None:
+def effects(view: View, incident: Incident) -> None:
     """What was lost, duplicated or re-delivered, offset by offset."""
-    if (incident := incident_choice.chosen(view)) is None:
-        return
     losses = incident_answers.story(view, incident).losses
     if not losses:
         panel.empty("No finding of it lost, duplicated or re-delivered records.", "It delayed or endangered them.")
@@ -67,10 +56,8 @@ def effects(view: View) -> None:
                "record may be counted by several.")  # fmt: skip
 
 
-def touched(view: View) -> None:
+def touched(view: View, incident: Incident) -> None:
     """Which consumers and downstream topics, from which offset to which."""
-    if (incident := incident_choice.chosen(view)) is None:
-        return
     found = incident_answers.story(view, incident).touched
     st.markdown(incident_chain.who_is_touched(found))
     if found:
@@ -78,10 +65,8 @@ def touched(view: View) -> None:
     tables.left_out(len(found), ROWS, "row", "A report holds all of them.")
 
 
-def unseen(view: View) -> None:
+def unseen(view: View, incident: Incident) -> None:
     """What could not be seen, and why."""
-    if (incident := incident_choice.chosen(view)) is None:
-        return
     reasons = incident_answers.story(view, incident, incident_answers.unseen(view, incident)).not_seen
     if not reasons:
         panel.empty("Nothing that was asked for in this window is missing, and no finding names what it cannot know.")
@@ -90,10 +75,15 @@ def unseen(view: View) -> None:
     tables.left_out(len(reasons), UNSEEN, "reason", "Health has the rest.")
 
 
-def findings(view: View) -> None:
+def findings(view: View, incident: Incident) -> None:
     """The findings of the incident as events, each with its evidence."""
-    if (incident := incident_choice.chosen(view)) is not None:
-        overview.listed(incident_answers.judged(view, incident).concerns, view)
+    overview.listed(incident_answers.judged(view, incident).concerns, view, leads_to_incident=False)
+
+
+def _total(total: Total) -> str:
+    what, number = wording.KINDS[total.kind].lower(), wording.plural(total.findings, "finding")
+    amount = in_markdown(incident_rows.amount(total.amount), 200)
+    return f"**{total.effect.capitalize()}:** {amount} :gray[({what}, {number})]"
 
 
 def _link(number: int, found: ChainLink) -> None:
@@ -123,13 +113,30 @@ def _means(told: Told) -> str:
     return f" {wording.LOOKS[told.means].badge}"
 
 
-def _of_what(one: Judged) -> str:
-    if one.incident.pipeline is None:
-        return ":gray[No pipeline reads or writes here: what it means for a promise is not known.]"
-    promises = {pipeline.name: pipeline for concern in one.concerns for pipeline, _ in concern.broken}
-    own = promises.get(one.incident.pipeline)
+def _of_what(one: Judged, view: View) -> None:
+    """Its pipeline and promise, and the other pipelines that the same first cause is an incident of."""
+    incident = one.incident
+    if incident.pipeline is None:
+        st.markdown(":gray[No pipeline reads or writes here: what it means for a promise is not known.]")
+        return
+    own = next((known for known in incident_answers.known(view).pipelines if known.name == incident.pipeline), None)
     made = f": {wording.promise(own.promise, own.is_inferred)}" if own else ""
-    return f"Pipeline **{in_markdown(one.incident.pipeline)}**{made}"
+    st.markdown(f"Pipeline **{in_markdown(incident.pipeline)}**{made}")
+    found = incident_answers.of_finding(view, incident.first_cause.finding_id)
+    others = [other for other in found if other.incident_id != incident.incident_id]
+    with st.container(horizontal=True):
+        for other in others[:OTHERS]:
+            label = f":blue[Also an incident of {in_markdown(str(other.pipeline), 60)} →]"
+            st.page_link(incident_links.PAGE, label=label, query_params=incident_links.query(other, view), icon="")
+    tables.left_out(len(others), OTHERS, "other pipeline", "The search of the list finds them.")
+
+
+def _whole(incident: Incident, view: View) -> None:
+    """A window that holds all of it, where the one on screen does not."""
+    if not incident_links.holds(view, incident):
+        start, end = incident_links.window(incident.from_ms, incident_links.newest_ms(incident), view.to_ms)
+        st.caption("The window on screen does not hold all of it.")
+        st.button("Show all of its time", on_click=toolbar.freeze, args=(start, end), icon=":material/fit_width:")
 
 
 def _table(rows: Sequence[dict[str, object]], alt: str) -> None:
