@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from cli import check, collect, explain, findings, jobs, maintain, up
+from cli import check, collect, explain, findings, jobs, maintain, report, up
 from cli.chosen import CommandError
 from settings import SettingsError
 
-COMMANDS = (up, collect, maintain, jobs, check, findings, explain)
+COMMANDS = (up, collect, maintain, jobs, check, findings, explain, report)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

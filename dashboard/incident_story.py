@@ -122,12 +122,12 @@ def story(
 ) -> Story:
     """`pipelines` are those of the cluster; `unseen` what the window of the incident lacks (gaps, missing rights)."""
     own = next((one for one in pipelines if one.name == incident.pipeline), None)
-    losses, found = tuple(_losses(incident.findings)), incident.findings
+    done, found = tuple(losses(incident.findings)), incident.findings
     return Story(
         incident=incident,
         told=tuple(_told(finding, own, explained) for finding in found),
-        losses=losses,
-        totals=tuple(_totals(losses)),
+        losses=done,
+        totals=tuple(totals(done)),
         touched=tuple(dict.fromkeys(_touched(found, pipelines))),
         not_seen=tuple(dict.fromkeys((*unseen, *_not_observable(found), *_without_cause(found, explained)))),
         notes=tuple(_notes(found, handled)),
@@ -139,16 +139,17 @@ def _told(finding: Finding, own: Pipeline | None, explained: Explained) -> Told:
     return Told(finding, means, tuple(explained.get(finding.finding_id, ())))
 
 
-def _losses(findings: Iterable[Finding]) -> Iterator[Loss]:
+def losses(findings: Iterable[Finding]) -> Iterator[Loss]:
+    """What each finding did to records; none for those that only explain, endanger or delay."""
     for finding in findings:
         if finding.kind in EFFECTS:
             yield Loss(EFFECTS[finding.kind], finding, finding.bounds, finding_ranges.offsets(finding))
 
 
-def _totals(losses: Sequence[Loss]) -> Iterator[Total]:
+def totals(done: Sequence[Loss]) -> Iterator[Total]:
     """By kind: one record may be lost and passed over at the same time, so kinds are never added."""
-    for kind in dict.fromkeys(loss.finding.kind for loss in losses):
-        own = [loss for loss in losses if loss.finding.kind is kind]
+    for kind in dict.fromkeys(loss.finding.kind for loss in done):
+        own = [loss for loss in done if loss.finding.kind is kind]
         yield Total(EFFECTS[kind], kind, len(own), _together([loss.bounds for loss in own]))
 
 

@@ -10,6 +10,7 @@ from settings import (
     ClusterSettings,
     PageSettings,
     PipelineSettings,
+    ReportSettings,
     Secret,
     Security,
     SettingsError,
@@ -115,6 +116,7 @@ def test_every_setting_is_explained_and_nothing_else_is():
             StoreSettings,
             SparkSettings,
             PageSettings,
+            ReportSettings,
         )
         for field in fields(kind)
     } - {"security"}
