@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, incident_answers, incident_notes, incident_series, wording
+from dashboard import cached, incident_answers, incident_evidence, incident_notes, incident_series, wording
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.incident import incident_over_time
@@ -17,7 +17,12 @@ from dashboard.incident_series import IncidentLines
 from dashboard.names import cut, in_markdown
 from dashboard.view import View
 from guarantees.incidents import Incident
+from guarantees.observations import Signal
 
+SIGNALS = (
+    Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.REPLICA_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS,
+    Signal.PRODUCERS,
+)  # fmt: skip
 SLIDER = "incident-cursor"
 PARTITION = "incident-partition"
 TABLE_ROWS = 200
@@ -31,8 +36,8 @@ def draw(view: View, incident: Incident, rerun: Sequence[str]) -> None:
     """`rerun`: the fragment that shows the figure."""
     at_ms, note = _at(view, incident)
     touched = incident_answers.places(view, incident)
-    lines = incident_answers.lines(view, touched, at_ms)
-    lanes = incident_answers.lanes(view, incident, touched)
+    lines = incident_evidence.lines(view, touched, at_ms)
+    lanes = incident_evidence.lanes(view, incident, touched)
     left, right = st.columns([2, 1], gap="medium")
     with left:
         figure = incident_over_time(lines, lanes, at_ms, view)
@@ -98,7 +103,7 @@ def _moment(view: View, touched: Places, at_ms: int, note: str, rerun: Sequence[
     labels = [place.label for place in touched.partitions]
     st.session_state[PARTITION] = one.label
     st.selectbox("Partition", labels, key=PARTITION, format_func=cut, on_change=lambda: _choose(rerun))
-    held = incident_answers.held(view, touched, one, at_ms)
+    held = incident_evidence.held(view, touched, one, at_ms)
     shown = {"": [in_markdown(name) for name, _ in held], " ": [in_markdown(text, 240) for _, text in held]}
     st.table(shown, border="horizontal", hide_index=True, hide_header=True, alt="What held at this moment")
 

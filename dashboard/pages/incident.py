@@ -14,12 +14,6 @@ from dashboard.components.incident_choice import of_chosen
 from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.incidents import Incident
-from guarantees.observations import Signal
-
-SIGNALS = (
-    Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.REPLICA_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS,
-    Signal.PRODUCERS,
-)  # fmt: skip
 
 
 def figure(view: View, incident: Incident) -> None:
@@ -31,7 +25,7 @@ def handling(view: View, incident: Incident) -> None:
 
 
 HEAD = Panel("What happened", of_chosen(incident_story.head), shows_age=False)
-FIGURE = Panel("On one time axis", of_chosen(figure), SIGNALS)
+FIGURE = Panel("On one time axis", of_chosen(figure), incident_figure.SIGNALS)
 HANDLING = Panel("Notes and state", of_chosen(handling), shows_age=False)
 STORY = (
     HEAD,
