@@ -100,19 +100,31 @@ def named(view: View, name: str) -> Incident | None:
 
 def of_finding(view: View, finding_id: str) -> list[Incident]:
     """The incidents a finding belongs to, one for each pipeline it concerns; that of the worst-off pipeline first."""
-    found = known(view).by_finding.get(finding_id, ())
-    return [one.incident for one in sorted((judged(view, one) for one in found), key=incident_rows.worst_first)]
+    now = known(view)
+    found = (_judged(now, one) for one in now.by_finding.get(finding_id, ()))
+    return [one.incident for one in sorted(found, key=incident_rows.worst_first)]
 
 
 def judged(view: View, incident: Incident) -> Judged:
     """The incident with what its findings mean for its promise, and what people did about each of them."""
-    own = [known(view).concerns[one.finding_id] for one in incident.findings]
-    return incident_rows.judged(incident, concerns.with_handling(own, known_findings.handled()))
+    one = _judged(known(view), incident)
+    return replace(one, concerns=tuple(concerns.with_handling(one.concerns, known_findings.handled())))
 
 
 def rows(view: View) -> list[Judged]:
     """The rows of the list, worst first."""
-    return incident_rows.together(judged(view, one) for one in listed(view))
+    now = known(view)
+    return incident_rows.together(_judged(now, one) for one in listed(view))
+
+
+def shown(found: Iterable[Judged], view: View) -> list[dict[str, object]]:
+    """The cells of some of these rows."""
+    done = known_findings.of_incidents()
+    return [incident_rows.row(one, actions.incident_handling(one.incident.known_as, done), view) for one in found]
+
+
+def _judged(now: Known, incident: Incident) -> Judged:
+    return incident_rows.judged(incident, [now.concerns[one.finding_id] for one in incident.findings])
 
 
 def story(view: View, incident: Incident, unseen: Iterable[Unknown] = ()) -> Story:

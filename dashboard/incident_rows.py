@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dashboard import finding_groups, wording
+from dashboard import finding_groups, incident_story, wording
 from dashboard.actions import Attention, IncidentHandling
 from dashboard.concerns import Concern
-from dashboard.incident_story import Story, Total
+from dashboard.incident_story import Total
 from dashboard.names import cut
 from dashboard.view import View
 from guarantees.findings import Bounds, Grade
@@ -61,8 +61,9 @@ def together(known: Iterable[Judged]) -> list[Judged]:
     return sorted(map(_as_one, shared.values()), key=worst_first)
 
 
-def row(one: Judged, story: Story, handling: IncidentHandling, view: View) -> dict[str, object]:
+def row(one: Judged, handling: IncidentHandling, view: View) -> dict[str, object]:
     incident = one.incident
+    totals = incident_story.totals(tuple(incident_story.losses(incident.findings)))
     return {
         "Verdict": wording.LOOKS[one.verdict].text if one.verdict else wording.INFORMATION,
         "When (UTC)": _when(incident, view),
@@ -70,7 +71,7 @@ def row(one: Judged, story: Story, handling: IncidentHandling, view: View) -> di
         "Began with": wording.KINDS[incident.first_cause.kind],
         "State": _state(one),
         "Handling": ATTENTION[handling.state],
-        "Size": sizes(story.totals) or "nothing counted",
+        "Size": sizes(totals) or "nothing counted",
         "Grade": grades(one.concerns),
         "Findings": len(incident.findings),
         "Incident": cut(incident.title, 140),

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from guarantees.causes import NOT_OBSERVED
-from guarantees.findings import Finding, FindingState
-from guarantees.links import Cause
+from guarantees.findings import Finding, FindingState, Kind
+from guarantees.links import Cause, whole_number
 from guarantees.promises import Pipeline
 from guarantees.times import utc
 from guarantees.verdicts import concerns
 
 # One event strikes the partitions of a topic within a few rounds.
 TOGETHER_MS = 60_000
+_ENDS_OF_LEADERS = frozenset({Kind.UNCLEAN_ELECTION, Kind.LOG_TRUNCATED, Kind.TAIL_TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Incident:
     @property
     def title(self) -> str:
         others = len(self.findings) - 1
-        return self.first_cause.title + (f", and {others} more finding{'s' * (others > 1)}" if others else "")
+        return self.first_cause.title + (f", and {others:,} more finding{'s' * (others > 1)}" if others else "")
 
     @property
     def severity(self) -> int:
@@ -75,8 +76,9 @@ def incidents(
 ) -> list[Incident]:
     """The incidents of every pipeline, the most severe first. `explained`: what `causes.causes` gave.
 
-    Findings are connected where one explains the other, where one event explains both, or where the same thing happened
-    on several partitions at about the same time. Overlapping in time alone connects nothing.
+    Findings are connected where one explains the other, where one event explains both, where the same thing happened on
+    several partitions at about the same time, or where partitions lost the same leader then. Overlapping in time alone
+    connects nothing.
     """
     by_topic = _by_topic(findings)
     return _worst_first(
@@ -172,6 +174,7 @@ def _edges(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]
             if cause.event is not None:
                 yield finding.finding_id, by_event.setdefault(cause.event, finding.finding_id)
     yield from _simultaneous(findings, explained)
+    yield from _of_one_broker(findings)
 
 
 def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> Iterator[tuple[str, str]]:
@@ -183,3 +186,22 @@ def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[
         has_own_causes = bool(explained.get(one.finding_id)) and bool(explained.get(following.finding_id))
         if is_same and is_together and not has_own_causes:
             yield one.finding_id, following.finding_id
+
+
+def _of_one_broker(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """A broker that fails takes every partition it led along, each of which elects in an epoch of its own."""
+    fallen = [(broker, one) for one in findings if (broker := _fallen_leader(one)) is not None]
+    in_order = sorted(fallen, key=lambda pair: (pair[0], pair[1].happened_at_ms))
+    for (broker, one), (next_broker, following) in zip(in_order, in_order[1:], strict=False):
+        if broker == next_broker and following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS:
+            yield one.finding_id, following.finding_id
+
+
+def _fallen_leader(finding: Finding) -> int | None:
+    """Who led before a log was cut or a leader elected uncleanly; where nobody did, the only one that was in sync."""
+    if finding.kind not in _ENDS_OF_LEADERS:
+        return None
+    in_sync = finding.evidence.get("in_sync_replicas_before")
+    alone = in_sync[0] if isinstance(in_sync, list) and len(in_sync) == 1 and isinstance(in_sync[0], int) else None
+    leader = whole_number(finding, "leader_before")
+    return alone if leader is None else leader

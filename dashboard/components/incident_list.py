@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import incident_answers, incident_links, incident_rows, wording
+from dashboard import incident_answers, incident_links, wording
 from dashboard.components import panel, tables, toolbar
 from dashboard.incident_rows import Judged
 from dashboard.view import View, parse_time
@@ -36,7 +36,7 @@ def draw(view: View) -> None:
     lasting = sum(bool(one.lasting) for one in found)
     st.markdown(f"{wording.plural(len(found), 'incident')}, {wording.count(lasting)} with findings that still last")
     shown = found[:ROWS]
-    rows = [_row(one, view) for one in shown]
+    rows = incident_answers.shown(shown, view)
     st.dataframe(
         tables.coloured(pd.DataFrame(rows), "Verdict"),
         key=KEY,
@@ -49,11 +49,6 @@ def draw(view: View) -> None:
     )
     st.caption("Select one to see its story. What a person closed stays in this list while the window holds it.")
     tables.left_out(len(found), len(shown), "incident")
-
-
-def _row(one: Judged, view: View) -> dict[str, object]:
-    incident = one.incident
-    return incident_rows.row(one, incident_answers.story(view, incident), incident_answers.handling(incident), view)
 
 
 def _open(shown: Sequence[Judged], view: View) -> None:

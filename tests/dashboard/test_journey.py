@@ -23,6 +23,7 @@ PAGES = {
     "/replication": "Replication",
     "/transactions": "Transactions",
     "/audit": "Duplicates & loss",
+    "/incident": "Incident",
     "/health": "Health",
     "/settings": "Settings",
 }
