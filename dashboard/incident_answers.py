@@ -99,10 +99,10 @@ def named(view: View, name: str) -> Incident | None:
 
 
 def of_finding(view: View, finding_id: str) -> list[Incident]:
-    """The incidents a finding belongs to, one for each pipeline it concerns; that of the worst-off pipeline first."""
+    """The incidents a finding belongs to, one a pipeline: the worst, then the longest story first."""
     now = known(view)
     found = (_judged(now, one) for one in now.by_finding.get(finding_id, ()))
-    return [one.incident for one in sorted(found, key=incident_rows.worst_first)]
+    return [one.incident for one in sorted(found, key=incident_rows.worst_and_longest_first)]
 
 
 def judged(view: View, incident: Incident) -> Judged:

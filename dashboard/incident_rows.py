@@ -136,6 +136,11 @@ def worst_first(one: Judged) -> tuple[int, int, bool, int, str]:
     return _rank(one.verdict), -incident.severity, not one.lasting, -incident.from_ms, incident.pipeline or ""
 
 
+def worst_and_longest_first(one: Judged) -> tuple[int, int, str]:
+    """Of the incidents of one finding that which tells most of it."""
+    return _rank(one.verdict), -len(one.concerns), one.incident.pipeline or ""
+
+
 def _rank(verdict: Verdict | None) -> int:
     return wording.WORST_FIRST.index(verdict) if verdict else len(wording.WORST_FIRST)
 

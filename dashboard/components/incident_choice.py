@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import incident_answers, incident_links
+from dashboard import incident_answers
 from dashboard.components import panel
 from dashboard.view import View
 from guarantees.incidents import Incident
@@ -32,6 +32,17 @@ def of_chosen(draw: Callable[[View, Incident], None]) -> Callable[[View], None]:
     return drawn
 
 
+def way_back() -> None:
+    """To the list of the window."""
+    st.button("Incidents of the window", on_click=_leave, icon=":material/arrow_back:", key="incident-leave")
+
+
+def _leave() -> None:
+    for name in ("incident", "finding", "at", "partition"):
+        st.query_params.pop(name, None)
+    st.rerun("app")
+
+
 def is_known(view: View) -> bool:
     """Whether there is more to show than that it is unknown. Why a store cannot be read is said by each panel."""
     try:
@@ -46,4 +57,4 @@ def unknown(_: View) -> None:
         "No incident of this name, and none with this finding, is known in this cluster.",
         "Its pipeline may have been renamed or another cluster is chosen; the list has those of the window.",
     )
-    st.page_link(incident_links.PAGE, label=":blue[← Incidents of the window]", icon="")
+    way_back()

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import incident_answers, incident_chain, incident_links, incident_rows, wording
-from dashboard.components import incident_handling, overview, panel, tables, toolbar
+from dashboard.components import incident_choice, incident_handling, overview, panel, tables, toolbar
 from dashboard.components.grades import grade
 from dashboard.components.story import link
 from dashboard.incident_chain import ChainLink
@@ -23,7 +23,7 @@ LINKS, ROWS, UNSEEN, OTHERS = 12, 100, 20, 3
 
 def head(view: View, incident: Incident) -> None:
     """What it is, how it stands, and what people made of it."""
-    st.page_link(incident_links.PAGE, label=":blue[← Incidents of the window]", icon="")
+    incident_choice.way_back()
     one, story = incident_answers.judged(view, incident), incident_answers.story(view, incident)
     st.markdown(f"#### {in_markdown(incident.title, 200)}", anchors=False)
     look = wording.LOOKS[one.verdict].badge if one.verdict else f":gray-badge[{wording.INFORMATION}]"

@@ -91,7 +91,8 @@ def test_a_row_of_the_list_opens_its_story_and_back_leads_to_the_list(chromium, 
         visit.page.get_by_text("with findings that still last").wait_for()
         visit.open(f"/incident?refresh=Off&incident={identity('orders-to-payments', story_incident.ahead(10**12))}")
         visit.page.get_by_text("and 6 more findings").wait_for()  # by a name it would have had
-        visit.page.get_by_role("link", name="Incidents of the window").click()
+        visit.page.get_by_role("button", name="Incidents of the window").click()
         visit.page.get_by_text("with findings that still last").wait_for()
+        visit.settle()
         assert "incident" not in visit.query()
         assert visit.faults == []
