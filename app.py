@@ -28,6 +28,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
             st.Page(f"{pages}/changes.py", title="What changed", icon=":material/history:"),
             st.Page(f"{pages}/sql.py", title="SQL", icon=":material/database_search:"),
+            st.Page(f"{pages}/incident.py", title="Incident", icon=":material/timeline:"),
         ],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),

@@ -191,6 +191,19 @@ class SqlSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReportSettings:
+    """What leaves the machine in a report. `ids`: of messages, members, clients and transactions, as they are
+    ("shown") or as hashes ("hashed"), which tell them apart and do not name them.
+    """
+
+    ids: str = "shown"
+
+    def __post_init__(self) -> None:
+        if self.ids not in ("shown", "hashed"):
+            raise SettingsError(f"reports.ids {self.ids!r} is none of shown, hashed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole file."""
 
@@ -201,6 +214,7 @@ class Settings:
     spark: SparkSettings = field(default_factory=SparkSettings)
     page: PageSettings = field(default_factory=PageSettings)
     sql: SqlSettings = field(default_factory=SqlSettings)
+    reports: ReportSettings = field(default_factory=ReportSettings)
 
     def __post_init__(self) -> None:
         names = [cluster.name for cluster in self.clusters]

@@ -4,56 +4,19 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
-from dashboard import explained, promise_questions, proposals, queries, standing
+from dashboard import explained, promise_questions, queries, standing
 from dashboard.explained import Explanation
 from dashboard.names import cut
-from dashboard.promise_facts import Seen
-from dashboard.queries import Question, Rows
+from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from guarantees.findings import Finding
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
-from settings import ClusterSettings, Settings
+from settings import Settings
 from store.findings import load_findings
-
-DAY_MS = 86_400_000
-RECENT_MS = 15 * 60_000
-ROUNDS_BACK = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Heard:
-    """A cluster as the store knows it; `cluster_id` None: nothing was heard of it in the last day."""
-
-    data_dir: Path
-    settings: ClusterSettings
-    cluster_id: str | None
-    observed_at_ms: int
-    now_ms: int
-
-    @property
-    def interval_ms(self) -> int:
-        return round(self.settings.interval_s * 1000)
-
-    def newest(self, questions: Sequence[Question]) -> dict[Question, Rows]:
-        return self._ask(self.observed_at_ms - ROUNDS_BACK * self.interval_ms, self.observed_at_ms + 1, questions, {})
-
-    def recent(self, questions: Sequence[Question], **about: object) -> dict[Question, Rows]:
-        return self._ask(self.observed_at_ms - RECENT_MS, self.observed_at_ms + 1, questions, about)
-
-    def last_day(self, questions: Sequence[Question], **about: object) -> dict[Question, Rows]:
-        return self._ask(self.now_ms - DAY_MS, self.now_ms, questions, about)
-
-    def _ask(self, from_ms: int, to_ms: int, questions: Sequence[Question], about: Any) -> dict[Question, Rows]:
-        if self.cluster_id is None:
-            return {}
-        asked = {"cluster_id": self.cluster_id, **about}
-        return {one: queries.ask(self.data_dir, from_ms, to_ms, one, asked) for one in questions}
 
 
 def add_to(commands: Any) -> None:
@@ -79,8 +42,8 @@ def find(settings: Settings, name: str, now_ms: int) -> Explanation:
     """The explanation of the pipeline of that name; raises CommandError where there is none."""
     names: list[str] = []
     for cluster in settings.clusters:
-        heard = _heard(settings, cluster, now_ms)
-        pipelines = _pipelines(settings, heard)
+        heard = stored_cluster(settings, cluster, now_ms)
+        pipelines = known_pipelines(settings, heard)
         names += [one.name for one in pipelines]
         for pipeline in pipelines:
             if pipeline.name == name:
@@ -89,26 +52,7 @@ def find(settings: Settings, name: str, now_ms: int) -> Explanation:
     raise CommandError(f"no pipeline is named {cut(name)!r}; known: {known}")
 
 
-def _heard(settings: Settings, cluster: ClusterSettings, now_ms: int) -> Heard:
-    data_dir = Path(settings.store.data_dir)
-    rows = queries.ask(data_dir, now_ms - DAY_MS, now_ms, queries.CLUSTERS, {})
-    newest = next((row for row in rows if row["cluster"] == cluster.name and row["cluster_id"]), None)
-    if newest is None:
-        return Heard(data_dir, cluster, None, now_ms, now_ms)
-    return Heard(data_dir, cluster, newest["cluster_id"], newest["observed_at_ms"], now_ms)
-
-
-def _pipelines(settings: Settings, heard: Heard) -> tuple[Pipeline, ...]:
-    """Declared ones; where a cluster has none, those proposed from what was seen."""
-    declared = tuple(known.pipeline for known in settings.pipelines if known.cluster == heard.settings.name)
-    if declared or heard.cluster_id is None:
-        return declared
-    answers = heard.newest(promise_questions.OF_THE_NEWEST_ROUND) | heard.recent(promise_questions.OF_RECENT)
-    answers |= heard.last_day((queries.SAMPLED,))
-    return proposals.proposed(answers[queries.GROUP_LAG], Seen(answers))
-
-
-def _explanation(heard: Heard, pipeline: Pipeline, pipelines: Sequence[Pipeline]) -> Explanation:
+def _explanation(heard: StoredCluster, pipeline: Pipeline, pipelines: Sequence[Pipeline]) -> Explanation:
     of_one = {"group_id": pipeline.group_id, "topic": pipeline.source}
     answers = heard.newest((*promise_questions.OF_THE_NEWEST_ROUND, queries.GROUP_STATES))
     answers |= heard.recent((*promise_questions.OF_RECENT, *promise_questions.OF_ONE_RECENT), **of_one)
@@ -132,6 +76,6 @@ def _explanation(heard: Heard, pipeline: Pipeline, pipelines: Sequence[Pipeline]
     return explained.explanation(judged, answers, findings, causes)
 
 
-def _findings(heard: Heard) -> list[Finding]:
+def _findings(heard: StoredCluster) -> list[Finding]:
     histories = load_findings(heard.data_dir).values() if heard.cluster_id is not None else ()
     return [known.finding for known in histories if known.finding.place.cluster_id == heard.cluster_id]

@@ -6,7 +6,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from dashboard import action_log, actions, cached
-from dashboard.actions import Handling
+from dashboard.actions import Action, Handling
 from dashboard.remembered import remembered
 from dashboard.view import View
 from guarantees import lifecycle
@@ -27,10 +27,33 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
 
 
+def newest(cluster_id: str) -> Mapping[str, FindingHistory]:
+    """Every finding of a cluster as it stands now, whatever the window: what an incident of last night became."""
+    return _newest(cached.data_dir(), version()).get(cluster_id, {})
+
+
+def cluster_ids() -> list[str]:
+    """The clusters that findings tell of."""
+    return sorted(_newest(cached.data_dir(), version()))
+
+
+def version() -> str:
+    """A word that changes whenever an event was added."""
+    return events_version(Path(cached.data_dir()))
+
+
 def handled() -> Mapping[str, Handling]:
     """What people did about findings, as it is now whatever the window: a note on an old finding is read at once."""
-    files = segments(Path(cached.data_dir()), action_log.TABLE, None)
-    return _handled(cached.data_dir(), tuple(file.name for file in files))
+    return _handled(cached.data_dir(), _files_of_actions())
+
+
+def of_incidents() -> Mapping[str, list[Action]]:
+    """What people did about incidents, as it is now, by the identity each had then."""
+    return _of_incidents(cached.data_dir(), _files_of_actions())
+
+
+def _files_of_actions() -> tuple[str, ...]:
+    return tuple(file.name for file in segments(Path(cached.data_dir()), action_log.TABLE, None))
 
 
 @remembered(4)
@@ -46,6 +69,19 @@ def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHi
 
 
 @remembered(4)
+def _newest(data_dir: str, version: str) -> Mapping[str, Mapping[str, FindingHistory]]:
+    found: dict[str, dict[str, FindingHistory]] = {}
+    for name, one in _findings(data_dir, version, len(_events(data_dir, version))).items():
+        found.setdefault(one.finding.place.cluster_id, {})[name] = one
+    return found
+
+
+@remembered(4)
 def _handled(data_dir: str, files: tuple[str, ...]) -> Mapping[str, Handling]:
     """`files` is what the answer rests on: another action is another file."""
     return actions.handled(action_log.load(Path(data_dir)))
+
+
+@remembered(4)
+def _of_incidents(data_dir: str, files: tuple[str, ...]) -> Mapping[str, list[Action]]:
+    return actions.of_incidents(action_log.load(Path(data_dir)))

@@ -1,6 +1,6 @@
 """How long a partition was below min ISR in a window, from the intervals of its state (guarantees.isr)."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -51,12 +51,22 @@ def state_of(row: Row) -> PartitionState:
     )
 
 
-def stretches(history: Iterable[Row], from_ms: int, to_ms: int, gap_ms: int) -> list[LowStretch]:
-    """The times below min ISR of one partition, whose states come the oldest first.
+def is_below(row: Row) -> bool:
+    return isr.is_below(state_of(row), row["min_insync_replicas"])
+
+
+def is_offline(row: Row) -> bool:
+    return row["leader"] is None
+
+
+def stretches(
+    history: Iterable[Row], from_ms: int, to_ms: int, gap_ms: int, holds: Callable[[Row], bool] = is_below
+) -> list[LowStretch]:
+    """The times below min ISR, or in which `holds`, of one partition, whose states come the oldest first.
 
     A gap longer than `gap_ms` between two samples below it counts for the upper end only, as in the findings.
     """
-    return [_stretch(run, from_ms, to_ms, gap_ms) for run in _runs(history)]
+    return [_stretch(run, from_ms, to_ms, gap_ms) for run in _runs(history, holds)]
 
 
 def time_below(history: Sequence[Row], from_ms: int, to_ms: int, gap_ms: int) -> Bounds | Unknown | None:
@@ -72,10 +82,10 @@ def time_below(history: Sequence[Row], from_ms: int, to_ms: int, gap_ms: int) ->
     return Bounds(sum(one.lower for one in found), None, upper, Unit.SECONDS)
 
 
-def _runs(history: Iterable[Row]) -> Iterator[list[Row]]:
+def _runs(history: Iterable[Row], holds: Callable[[Row], bool]) -> Iterator[list[Row]]:
     run: list[Row] = []
     for row in history:
-        if isr.is_below(state_of(row), row["min_insync_replicas"]):
+        if holds(row):
             run.append(row)
         elif run:
             yield run

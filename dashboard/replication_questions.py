@@ -60,11 +60,10 @@ ELECTED = f"""
     SELECT *, count(*) OVER () AS found FROM states
     WHERE before IS NOT NULL AND leader IS NOT NULL AND leader_epoch > before.leader_epoch
       AND started_at_ms >= epoch_ms($from)
-    ORDER BY list_contains(before.in_sync_replicas, leader), started_at_ms DESC, topic, partition
-    LIMIT {MOST_ROWS}"""
+    ORDER BY list_contains(before.in_sync_replicas, leader), started_at_ms DESC, topic, partition"""
 OF_ONE = "topic_id = $topic_id AND partition = $partition"
-ELECTIONS = Question(("partition_state",), ELECTED.format(which=IS_FOUND))
-ELECTIONS_OF = Question(("partition_state",), ELECTED.format(which=OF_ONE))
+ELECTIONS = Question(("partition_state",), f"{ELECTED.format(which=IS_FOUND)} LIMIT {MOST_ROWS}")
+ELECTIONS_OF = Question(("partition_state",), f"{ELECTED.format(which=OF_ONE)} LIMIT {MOST_ROWS}")
 
 # Samples of one partition: its offsets as the leader answered, and the log end of each replica.
 OFFSETS_OF = Question(("partition_offsets",), f"""

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Number
 
 from dashboard.names import visible
@@ -21,8 +21,13 @@ def cell(value: object) -> str:
 
 def csv_text(rows: Sequence[Mapping[str, object]]) -> str:
     """Rows of the same columns, the names of the columns first."""
+    return csv_table(list(rows[0] if rows else ()), (row.values() for row in rows))
+
+
+def csv_table(names: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
+    """The names of the columns, then the rows: a table that is empty still says what it would hold."""
     written = io.StringIO()
     table = csv.writer(written)
-    table.writerow([cell(name) for name in (rows[0] if rows else ())])
-    table.writerows([cell(value) for value in row.values()] for row in rows)
+    table.writerow([cell(name) for name in names])
+    table.writerows([cell(value) for value in row] for row in rows)
     return written.getvalue()

@@ -5,24 +5,27 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from guarantees.causes import NOT_OBSERVED
-from guarantees.findings import Finding, FindingState
-from guarantees.links import Cause
+from guarantees.findings import Finding, FindingState, Kind
+from guarantees.links import Cause, whole_number
 from guarantees.promises import Pipeline
 from guarantees.times import utc
 from guarantees.verdicts import concerns
 
 # One event strikes the partitions of a topic within a few rounds.
 TOGETHER_MS = 60_000
+_ENDS_OF_LEADERS = frozenset({Kind.UNCLEAN_ELECTION, Kind.LOG_TRUNCATED, Kind.TAIL_TRUNCATED})
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
     """`findings` in the order they happened. Open while one of them is, and then `to_ms` is None.
 
-    The identity is that of the pipeline and the first cause: what follows later does not change it.
+    `pipeline` None: the findings concern no pipeline. The identity is that of the pipeline and the first cause: what
+    follows later does not change it. An earlier cause that is found later does, so an incident answers to the identity
+    that each of its findings would give it: what was linked or written under one of them still belongs to it.
     """
 
-    pipeline: str
+    pipeline: str | None
     findings: tuple[Finding, ...]
     sentences: tuple[str, ...]
 
@@ -32,12 +35,17 @@ class Incident:
 
     @property
     def incident_id(self) -> str:
-        return sha256(f"{self.pipeline}\x1f{self.first_cause.finding_id}".encode()).hexdigest()[:16]
+        return identity(self.pipeline, self.first_cause)
+
+    @property
+    def known_as(self) -> frozenset[str]:
+        """Every identity it has had or would have had: findings are never forgotten, so none of these is lost."""
+        return frozenset(identity(self.pipeline, finding) for finding in self.findings)
 
     @property
     def title(self) -> str:
         others = len(self.findings) - 1
-        return self.first_cause.title + (f", and {others} more finding{'s' * (others > 1)}" if others else "")
+        return self.first_cause.title + (f", and {others:,} more finding{'s' * (others > 1)}" if others else "")
 
     @property
     def severity(self) -> int:
@@ -58,26 +66,60 @@ class Incident:
         return None if self.state is FindingState.OPEN else newest
 
 
+def identity(pipeline: str | None, first: Finding) -> str:
+    """The name of the incident that begins with this finding."""
+    return sha256(f"{pipeline or ''}\x1f{first.finding_id}".encode()).hexdigest()[:16]
+
+
 def incidents(
     findings: Iterable[Finding], explained: Mapping[str, Sequence[Cause]], pipelines: Iterable[Pipeline]
 ) -> list[Incident]:
     """The incidents of every pipeline, the most severe first. `explained`: what `causes.causes` gave.
 
-    Findings are connected where one explains the other, where one event explains both, or where the same thing happened
-    on several partitions at about the same time. Overlapping in time alone connects nothing.
+    Findings are connected where one explains the other, where one event explains both, where the same thing happened on
+    several partitions at about the same time, or where partitions lost the same leader then. Overlapping in time alone
+    connects nothing.
     """
-    known = list(findings)
-    found = [
-        _incident(pipeline, together, explained)
+    by_topic = _by_topic(findings)
+    return _worst_first(
+        _incident(pipeline.name, together, explained)
         for pipeline in pipelines
-        for together in _connected([one for one in known if concerns(pipeline, one)], explained)
-    ]
-    return sorted(found, key=lambda one: (-one.severity, one.from_ms, one.pipeline))
+        for together in _connected(_of_pipeline(pipeline, by_topic), explained)
+    )
 
 
-def _incident(pipeline: Pipeline, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
+def every_incident(
+    findings: Iterable[Finding], explained: Mapping[str, Sequence[Cause]], pipelines: Iterable[Pipeline]
+) -> list[Incident]:
+    """Those of every pipeline, and those of findings that concern none of them; the most severe first."""
+    known, watched = list(findings), list(pipelines)
+    by_topic = _by_topic(known)
+    concerned = {one.finding_id for pipeline in watched for one in _of_pipeline(pipeline, by_topic)}
+    beside = _connected([one for one in known if one.finding_id not in concerned], explained)
+    of_none = (_incident(None, together, explained) for together in beside)
+    return _worst_first([*incidents(known, explained, watched), *of_none])
+
+
+def _by_topic(findings: Iterable[Finding]) -> Mapping[str | None, list[Finding]]:
+    """A finding concerns a pipeline by a topic of its own: of many pipelines each looks at its own topics alone."""
+    found: dict[str | None, list[Finding]] = {}
+    for one in findings:
+        found.setdefault(one.place.topic, []).append(one)
+    return found
+
+
+def _of_pipeline(pipeline: Pipeline, by_topic: Mapping[str | None, list[Finding]]) -> list[Finding]:
+    topics = dict.fromkeys((pipeline.source, pipeline.sink))
+    return [one for topic in topics for one in by_topic.get(topic, ()) if concerns(pipeline, one)]
+
+
+def _worst_first(found: Iterable[Incident]) -> list[Incident]:
+    return sorted(found, key=lambda one: (-one.severity, one.from_ms, one.pipeline or "", one.incident_id))
+
+
+def _incident(pipeline: str | None, together: list[Finding], explained: Mapping[str, Sequence[Cause]]) -> Incident:
     told = _in_order(together, explained)
-    return Incident(pipeline.name, told, tuple(_sentence(one, explained) for one in told))
+    return Incident(pipeline, told, tuple(_sentence(one, explained) for one in told))
 
 
 def _in_order(together: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> tuple[Finding, ...]:
@@ -132,6 +174,7 @@ def _edges(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]
             if cause.event is not None:
                 yield finding.finding_id, by_event.setdefault(cause.event, finding.finding_id)
     yield from _simultaneous(findings, explained)
+    yield from _of_one_broker(findings)
 
 
 def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> Iterator[tuple[str, str]]:
@@ -143,3 +186,22 @@ def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[
         has_own_causes = bool(explained.get(one.finding_id)) and bool(explained.get(following.finding_id))
         if is_same and is_together and not has_own_causes:
             yield one.finding_id, following.finding_id
+
+
+def _of_one_broker(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
+    """A broker that fails takes every partition it led along, each of which elects in an epoch of its own."""
+    fallen = [(broker, one) for one in findings if (broker := _fallen_leader(one)) is not None]
+    in_order = sorted(fallen, key=lambda pair: (pair[0], pair[1].happened_at_ms))
+    for (broker, one), (next_broker, following) in zip(in_order, in_order[1:], strict=False):
+        if broker == next_broker and following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS:
+            yield one.finding_id, following.finding_id
+
+
+def _fallen_leader(finding: Finding) -> int | None:
+    """Who led before a log was cut or a leader elected uncleanly; where nobody did, the only one that was in sync."""
+    if finding.kind not in _ENDS_OF_LEADERS:
+        return None
+    in_sync = finding.evidence.get("in_sync_replicas_before")
+    alone = in_sync[0] if isinstance(in_sync, list) and len(in_sync) == 1 and isinstance(in_sync[0], int) else None
+    leader = whole_number(finding, "leader_before")
+    return alone if leader is None else leader

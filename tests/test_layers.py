@@ -27,9 +27,10 @@ ONLY_IN = {
     "kafka": {"kafka_reader", "lab"},
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab"},
     "pyspark": {"spark_jobs"},
-    "duckdb": {"store", "dashboard/queries.py"},
-    "plotly": {"dashboard/charts", "dashboard/reports"},
+    "duckdb": {"store", "dashboard/queries.py", "dashboard/reports/as_duckdb.py"},
     "cachetools": {"dashboard/remembered.py"},
+    "fpdf": {"dashboard/reports/as_pdf.py"},
+    "plotly": {"dashboard/charts"},
     "streamlit": {
         "app.py",
         "dashboard/pages",

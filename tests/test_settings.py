@@ -10,6 +10,7 @@ from settings import (
     ClusterSettings,
     PageSettings,
     PipelineSettings,
+    ReportSettings,
     Secret,
     Security,
     SettingsError,
@@ -117,6 +118,7 @@ def test_every_setting_is_explained_and_nothing_else_is():
             SparkSettings,
             PageSettings,
             SqlSettings,
+            ReportSettings,
         )
         for field in fields(kind)
     } - {"security"}

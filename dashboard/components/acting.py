@@ -1,7 +1,7 @@
-"""Acknowledge and note: what people did about a finding, and the form that adds to it."""
+"""What people did about a finding or an incident, and the form that adds to it."""
 
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -17,6 +17,15 @@ from store.rows import Row
 
 SHOWN = 20
 OPERATOR = "operator"  # the name stays in the session: one person enters it once
+DID: Mapping[Doing, str] = {
+    Doing.ACKNOWLEDGE: "acknowledged",
+    Doing.NOTE: "noted",
+    Doing.EXPLAIN: "explained",
+    Doing.CLOSE: "closed",
+    Doing.REOPEN: "opened again",
+}
+OF_A_FINDING: Mapping[Doing, str] = {Doing.ACKNOWLEDGE: "Acknowledge", Doing.NOTE: "Add note"}
+Made = Callable[[Doing, str, str], Action]
 
 
 def draw(finding_id: str, handling: Handling, rerun: Sequence[str]) -> None:
@@ -25,11 +34,16 @@ def draw(finding_id: str, handling: Handling, rerun: Sequence[str]) -> None:
     if handling.acknowledged:
         first = handling.acknowledged
         st.markdown(f"{mark(handling)}by **{in_markdown(first.who)}** at {wording.utc(first.at_ms)}")
-    if left_out := handling.actions[:-SHOWN]:
+    entries(handling.actions)
+    form(finding_id, OF_A_FINDING, partial(_about, finding_id), rerun)
+
+
+def entries(done: Sequence[Action]) -> None:
+    """The newest actions, oldest first."""
+    if left_out := done[:-SHOWN]:
         st.caption(f"The {wording.count(len(left_out))} oldest entries are not shown.")
-    for action in handling.actions[-SHOWN:]:
+    for action in done[-SHOWN:]:
         st.markdown(entry(action))
-    _form(finding_id, rerun)
 
 
 def mark(handling: Handling) -> str:
@@ -39,29 +53,29 @@ def mark(handling: Handling) -> str:
 
 def entry(action: Action) -> str:
     """One action as Markdown: when, who, and every line of the note as text."""
-    did = "acknowledged" if action.doing is Doing.ACKNOWLEDGE else "noted"
     lines = [in_markdown(line.strip(), NOTE_LIMIT) for line in (action.note or "").splitlines() if line.strip()]
-    head = f":small[:gray[{wording.utc(action.at_ms)}]] **{in_markdown(action.who)}** {did}"
+    head = f":small[:gray[{wording.utc(action.at_ms)}]] **{in_markdown(action.who)}** {DID[action.doing]}"
     return "  \n".join([head, *lines])
 
 
-def _form(finding_id: str, rerun: Sequence[str]) -> None:
-    note_key = f"note-{finding_id}-{st.session_state.get('notes-taken', 0)}"
-    with st.form(f"act-{finding_id}", border=True):
+def form(subject: str, labels: Mapping[Doing, str], make: Made, rerun: Sequence[str]) -> None:
+    """Name, note and one button for each action. `subject` is what it is about; `make` makes the action to store."""
+    note_key = f"note-{subject}-{st.session_state.get('notes-taken', 0)}"
+    with st.form(f"act-{subject}", border=True):
         st.text_input("Your name", key=OPERATOR, max_chars=WHO_LIMIT, persist_state="session", width=260)
         st.text_area("Note", key=note_key, max_chars=NOTE_LIMIT, height=80)
         with st.container(horizontal=True):
-            for doing, label in ((Doing.ACKNOWLEDGE, "Acknowledge"), (Doing.NOTE, "Add note")):
-                st.form_submit_button(label, on_click=partial(_submit, doing, finding_id, note_key, rerun))
+            for doing, label in labels.items():
+                st.form_submit_button(label, on_click=partial(_submit, doing, subject, note_key, make, rerun))
         st.caption("What is written here is kept for good, and every reader of the page sees it.")
-    if problem := st.session_state.get(_problem_key(finding_id)):
+    if problem := st.session_state.get(_problem_key(subject)):
         st.error(in_markdown(problem, 300))
 
 
-def _submit(doing: Doing, finding_id: str, note_key: str, rerun: Sequence[str]) -> None:
+def _submit(doing: Doing, subject: str, note_key: str, make: Made, rerun: Sequence[str]) -> None:
     who, note = str(st.session_state.get(OPERATOR) or ""), str(st.session_state.get(note_key) or "")
-    problem = actions.refusal(doing, who, note) or _store(Action(uuid4().hex, 0, doing, finding_id, who, note))
-    st.session_state[_problem_key(finding_id)] = problem
+    problem = actions.refusal(doing, who, note) or _store(make(doing, who, note))
+    st.session_state[_problem_key(subject)] = problem
     if problem is None:
         st.session_state["notes-taken"] = st.session_state.get("notes-taken", 0) + 1
         st.rerun(list(rerun))
@@ -70,6 +84,10 @@ def _submit(doing: Doing, finding_id: str, note_key: str, rerun: Sequence[str]) 
 def store_row(row: Row) -> str | None:
     """Append a row of operator_actions; returns why it could not be, as a sentence."""
     return _tried(lambda log: action_log.append_row(log, row))
+
+
+def _about(finding_id: str, doing: Doing, who: str, note: str) -> Action:
+    return Action(uuid4().hex, 0, doing, finding_id, who, note)
 
 
 def _store(action: Action) -> str | None:
@@ -84,8 +102,8 @@ def _tried(append: Callable[[SegmentLog], None]) -> str | None:
     return None
 
 
-def _problem_key(finding_id: str) -> str:
-    return f"problem-{finding_id}"
+def _problem_key(subject: str) -> str:
+    return f"problem-{subject}"
 
 
 @st.cache_resource(show_spinner=False, max_entries=4, on_release=lambda log: log.close())

@@ -31,6 +31,7 @@ def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
     if len(event.concerns) > 1:
         finding_table.of_event(event, view, rerun)
     draw(concern, *cause_answers.story(view, concern.finding))
+    story.incident_link("Its incident on one time axis", concern.finding, view)
     acting.draw(concern.finding.finding_id, concern.handling, rerun)
     raw_answers.draw(concern.finding, view)
 

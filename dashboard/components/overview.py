@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import answers, finding_groups, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
-from dashboard.components import acting, evidence, panel
+from dashboard.components import acting, evidence, panel, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern, in_view
 from dashboard.finding_groups import Event
@@ -56,14 +56,16 @@ def attention(view: View) -> None:
     listed(concerns, view)
 
 
-def listed(concerns: Sequence[Concern], view: View) -> None:
-    """Findings as lines, one for each event, with a link to the evidence of its worst finding."""
+def listed(concerns: Sequence[Concern], view: View, *, leads_to_incident: bool = True) -> None:
+    """Findings as lines, one for each event, with links to the evidence of its worst finding and to its incident."""
     events = finding_groups.events(concerns)
     for event in events[:ATTENTION_ROWS]:
         finding_id = event.worst.finding.finding_id
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"attention-{finding_id}"):
             st.markdown(_line(event, view), width="stretch")
             st.page_link(VIOLATIONS, label=":blue[Evidence →]", query_params={"finding": finding_id}, icon="")
+            if leads_to_incident:
+                story.incident_link("Incident", event.worst.finding, view)
     if len(events) > ATTENTION_ROWS:
         st.page_link(VIOLATIONS, label=f":blue[All {wording.count(len(concerns))} findings →]", icon="")
 

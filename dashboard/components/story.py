@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import wording
+from dashboard import incident_links, wording
 from dashboard.components.grades import grade
 from dashboard.names import in_markdown
+from dashboard.view import View
 from guarantees.causes import NOT_OBSERVED
 from guarantees.findings import Finding
 from guarantees.links import Cause
@@ -33,3 +34,9 @@ def draw(causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
 def link(label: str, finding_id: str) -> None:
     """To the evidence of a finding; `label` is Markdown."""
     st.page_link(VIOLATIONS, label=f":blue[{label} →]", query_params={"finding": finding_id}, icon="")
+
+
+def incident_link(label: str, finding: Finding, view: View) -> None:
+    """To the incident of a finding, at the moment it happened."""
+    asked = incident_links.query_of(finding, view)
+    st.page_link(incident_links.PAGE, label=f":blue[{label} →]", query_params=asked, icon="")

@@ -25,6 +25,7 @@ PAGES = {
     "/audit": "Duplicates & loss",
     "/changes": "What changed",
     "/sql": "SQL",
+    "/incident": "Incident",
     "/health": "Health",
     "/settings": "Settings",
 }

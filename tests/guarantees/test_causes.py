@@ -7,7 +7,7 @@ import pytest
 from guarantees.cause_links import LINKS
 from guarantees.causes import causes, followed_by
 from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
-from guarantees.incidents import incidents
+from guarantees.incidents import every_incident, incidents
 from guarantees.lifecycle import changes, fold
 from guarantees.links import GroupRebalance
 from guarantees.places import TopicPartition
@@ -371,6 +371,46 @@ def test_the_cause_comes_first_although_its_effect_was_sampled_before_it():
     later = replace(proof(CUT, observed_before_at_ms=T), happened_at_ms=AHEAD.happened_at_ms + 20)
 
     assert told(AHEAD, later)[0].first_cause == later
+
+
+def test_an_incident_answers_to_the_name_that_each_of_its_findings_gave_it():
+    """A note written before an earlier cause was found stays with it, and so does one from before two became one."""
+    before, reset = told(AHEAD)[0], told(REWIND)[0]
+
+    (after,) = told(CUT, AHEAD, REWIND)
+
+    assert after.incident_id not in {before.incident_id, reset.incident_id}
+    assert {before.incident_id, reset.incident_id, after.incident_id} == after.known_as
+    assert not after.known_as & told(CUT, pipelines=(replace(PIPELINE, name="other"),))[0].known_as
+
+
+def test_findings_that_concern_no_pipeline_are_incidents_too_and_no_finding_is_told_twice():
+    apart = replace(CUT, place=replace(CUT.place, topic="elsewhere", topic_id="e"))
+    found = [CUT, AHEAD, apart]
+
+    every = every_incident(found, causes(found, (), (PIPELINE,), LINKS), (PIPELINE,))
+
+    assert {(one.pipeline, len(one.findings)) for one in every} == {("billing", 2), (None, 1)}
+
+
+def election(partition, at=0, *, leader_before=2, in_sync=(2,)):
+    return fact(Kind.UNCLEAN_ELECTION, at, partition=partition, leader_before=leader_before, leader=1,
+                leader_epoch_before=4, leader_epoch=5 + partition, in_sync_replicas_before=list(in_sync))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "number"),
+    [
+        (election(0), election(1, 30), 1),
+        (election(0), election(1, 61), 2),
+        (election(0), election(1, 30, leader_before=3), 2),
+        (election(0, leader_before=None), election(1, 30), 1),
+        (election(0, leader_before=None, in_sync=(2, 3)), election(1, 30), 2),
+        (election(0, leader_before=None, in_sync=(3,)), election(1, 30), 2),
+    ],
+)
+def test_partitions_that_lost_the_same_leader_within_a_minute_are_one_incident(one, other, number):
+    assert len(told(one, other)) == number
 
 
 @pytest.mark.parametrize(

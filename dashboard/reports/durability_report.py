@@ -1,0 +1,203 @@
+"""How safe was what a cluster stored: time below min ISR, elections, cut logs, offline partitions, unread expiry."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from dashboard import elections, incident_story, low_isr, wording
+from dashboard.incident_story import Told
+from dashboard.low_isr import LowStretch
+from dashboard.names import cut
+from dashboard.replication import brokers, label, partition_name
+from dashboard.reports import basis, finding_tables, questions
+from dashboard.reports.document import Cell, Column, Document, Lanes, Part, Section, Sentence, Table, Type
+from dashboard.reports.finding_tables import interval, limited
+from dashboard.reports.look import Look
+from guarantees.findings import Bounds, Finding, Kind, Unit
+from guarantees.promise_time import union
+from guarantees.promises import Verdict
+from guarantees.unknown import Unknown
+
+Row = Mapping[str, Any]
+CUTS = frozenset({Kind.LOG_TRUNCATED, Kind.TAIL_TRUNCATED, Kind.COMMIT_IN_TRUNCATED_LOG})
+OVERTAKEN = frozenset({Kind.EXPIRED_UNREAD})
+BELOW = (
+    Column("Partition"), Column("At least, s", Type.COUNT), Column("At most, s", Type.COUNT), Column("Unknown because"),
+    Column("Offline at least, s", Type.COUNT), Column("Offline at most, s", Type.COUNT),
+)  # fmt: skip
+LOW = (
+    Column("Partition"), Column("Below by", Type.TIME), Column("Last seen below", Type.TIME), Column("State"),
+    Column("Began after", Type.TIME), Column("Over by", Type.TIME), Column("How long"),
+)  # fmt: skip
+ELECTED = (
+    Column("Election"), Column("Partition"), Column("After", Type.TIME), Column("Seen by", Type.TIME), Column("Leader"),
+    Column("Leader epoch"), Column("In sync before"), Column("In sync after"), Column("Because"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """One partition that was below min ISR or offline; times in seconds, at least and at most."""
+
+    name: str
+    stretches: tuple[LowStretch, ...]
+    below: Bounds | Unknown
+    offline: Bounds | None
+
+
+def durability_report(look: Look) -> Document:
+    rows, gap_ms = look.ask(questions.BELOW), round(look.settings.thresholds.gap_s * 1000)
+    below = [_below(list(own), look, gap_ms) for _, own in groupby(rows, key=partition_name)]
+    name = cut(look.stored.settings.name)
+    return Document(
+        kind="durability",
+        title=f"Durability of cluster {name}, {wording.span(look.from_ms, look.to_ms)}",
+        sections=(
+            Section("Below min ISR and offline", tuple(_below_parts(look, below))),
+            Section("Elections", tuple(_elections(look))),
+            Section("Logs that were cut", tuple(_findings(look, CUTS, "cuts"))),
+            Section("Overtaken by retention", tuple(_findings(look, OVERTAKEN, "overtaken"))),
+            basis.evidence_section(look),
+            Section("Settings", (basis.settings_table(look),)),
+        ),
+        provenance=basis.provenance(look),
+        created_ms=look.made_ms,
+    )
+
+
+def _below(history: Sequence[Row], look: Look, gap_ms: int) -> Below:
+    spent = low_isr.time_below(history, look.from_ms, look.to_ms, gap_ms)
+    offline = low_isr.stretches(history, look.from_ms, look.to_ms, gap_ms, low_isr.is_offline)
+    return Below(
+        name=cut(label(history[0])),
+        stretches=tuple(low_isr.stretches(history, look.from_ms, look.to_ms, gap_ms)),
+        below=Bounds(0, 0, 0, Unit.SECONDS) if spent is None else spent,
+        offline=_sum(one.bounds for one in offline) if offline else None,
+    )
+
+
+def _sum(bounds: Iterable[Bounds]) -> Bounds:
+    known = list(bounds)
+    upper = None if any(one.upper is None for one in known) else sum(one.upper or 0 for one in known)
+    return Bounds(sum(one.lower for one in known), None, upper, Unit.SECONDS)
+
+
+def _below_parts(look: Look, below: Sequence[Below]) -> Iterator[Part]:
+    yield from _below_sentences(look, below)
+    stretches = _stretches(below)
+    if below:
+        yield Lanes("Partitions below min ISR", _alt(below), stretches, "Partition", "Below by", "Last seen below",
+                    "State", look.from_ms, look.to_ms)  # fmt: skip
+    yield stretches
+    yield _by_partition(below)
+
+
+def _below_sentences(look: Look, below: Sequence[Below]) -> Iterator[Sentence]:
+    counted = look.ask(questions.PARTITIONS)
+    if not counted or not counted[0]["partitions"]:
+        yield Sentence("No partition was observed in the window: nothing is known of its durability.")
+        return
+    seen = counted[0]
+    number = f"{wording.count(len(below))} of {wording.plural(seen['partitions'], 'partition')}"
+    yield Sentence(f"{number} seen were below min ISR or offline at some time.")
+    least = union((one.since_ms, one.last_ms) for own in below for one in own.stretches)
+    most = union((one.after_ms, one.until_ms) for own in below for one in own.stretches)
+    yield Sentence(f"At least one of them was for {_seconds(least)} at least and {_seconds(most)} at most.")
+    total = _sum(one.below for one in below if isinstance(one.below, Bounds))
+    upper = "no upper bound is known" if total.upper is None else f"{total.upper:,} s at most"
+    yield Sentence(f"All of them together: {total.lower:,} partition-seconds at least; {upper}.")
+    if seen["min_isr_unknown"]:
+        unread = wording.plural(seen["min_isr_unknown"], "partition")
+        yield Sentence(f"Of {unread} min ISR could not be read at some time: whether they were below it is unknown.")
+
+
+def _seconds(spans: Sequence[tuple[int, int]]) -> str:
+    return f"{sum(end - start for start, end in spans) // 1000:,} s"
+
+
+def _alt(below: Sequence[Below]) -> str:
+    return f"{wording.plural(len(below), 'partition')} with the times in which each was seen below min ISR or offline."
+
+
+def _stretches(below: Sequence[Below]) -> Table:
+    rows: list[dict[str, Cell]] = [
+        {"Partition": own.name, "Below by": one.since_ms, "Last seen below": one.last_ms,
+         "State": wording.LOOKS[Verdict.DEGRADED].text, "Began after": one.after_ms, "Over by": one.until_ms,
+         "How long": wording.bounds(one.bounds)}
+        for own in below for one in own.stretches
+    ]  # fmt: skip
+    return limited("below_times", "Each time below min ISR", LOW, rows, "None was seen.")
+
+
+def _by_partition(below: Sequence[Below]) -> Table:
+    longest_first = sorted(below, key=lambda one: (-_least(one), one.name))
+    rows: list[dict[str, Cell]] = [
+        {"Partition": one.name, **_ends(one.below, "At least, s", "At most, s"),
+         "Unknown because": one.below.reason if isinstance(one.below, Unknown) else _no_upper(one.below),
+         **_ends(one.offline or Bounds(0, 0, 0, Unit.SECONDS), "Offline at least, s", "Offline at most, s")}
+        for one in longest_first
+    ]  # fmt: skip
+    return limited("below_by_partition", "Time below min ISR by partition", BELOW, rows, "None was seen.")
+
+
+def _least(one: Below) -> int:
+    return one.below.lower if isinstance(one.below, Bounds) else 0
+
+
+def _no_upper(bounds: Bounds) -> str | None:
+    return low_isr.MIN_ISR_NOT_READ.reason if bounds.upper is None else None
+
+
+def _ends(bounds: Bounds | Unknown, least: str, most: str) -> dict[str, Cell]:
+    if isinstance(bounds, Unknown):
+        return {least: None, most: None}
+    return {least: bounds.lower, most: bounds.upper}
+
+
+def _elections(look: Look) -> Iterator[Part]:
+    held, found = look.ask(questions.ELECTIONS), _unclean_epochs(look)
+    judged = [
+        (row, *elections.judged(row, is_found=(partition_name(row), row["leader_epoch"]) in found)) for row in held
+    ]
+    counts = [f"{sum(verdict is one for _, verdict, _ in judged):,} {word}" for one, word in elections.WORDS.items()]
+    yield Sentence(f"{wording.plural(len(held), 'election')} between two samples each: {', '.join(counts)}.")
+    rows = [_election(row, verdict, why) for row, verdict, why in judged]
+    yield limited("elections", "Elections, those outside the in-sync replicas first", ELECTED, rows, "None was seen.")
+
+
+def _election(row: Row, verdict: Verdict, why: str) -> dict[str, Cell]:
+    return {
+        "Election": elections.election_words(verdict), "Partition": cut(label(row)),
+        "After": row["before"]["last_seen_at_ms"], "Seen by": row["started_at_ms"], "Leader": elections.leaders(row),
+        "Leader epoch": f"{row['before']['leader_epoch']} → {row['leader_epoch']}",
+        "In sync before": brokers(row["before"]["in_sync_replicas"], ""),
+        "In sync after": brokers(row["in_sync_replicas"], ""), "Because": why,
+    }  # fmt: skip
+
+
+def _unclean_epochs(look: Look) -> set[tuple[str, object]]:
+    unclean = (one for one in look.findings if one.kind is Kind.UNCLEAN_ELECTION)
+    return {(f"{one.place.topic_id}-{one.place.partition}", one.evidence.get("leader_epoch")) for one in unclean}
+
+
+def _findings(look: Look, kinds: frozenset[Kind], name: str) -> Iterator[Part]:
+    found = look.in_window(one for one in look.findings if one.kind in kinds)
+    yield Sentence(f"{wording.plural(len(found), 'finding')}.")
+    told = [Told(one, Verdict.OK, look.causes.get(one.finding_id, ())) for one in found]
+    yield _cut_table(name, told)
+    yield from _totals(found)
+
+
+def _totals(found: Sequence[Finding]) -> Iterator[Sentence]:
+    for total in incident_story.totals(tuple(incident_story.losses(found))):
+        yield Sentence(f"{wording.KINDS[total.kind]}: {interval(total.amount)['How much']}.")
+
+
+def _cut_table(name: str, told: Sequence[Told]) -> Table:
+    columns = (
+        Column("Happened", Type.TIME), *finding_tables.PLACE, Column("Finding"), Column("Grade"),
+        *finding_tables.INTERVAL, Column("Because"), Column("Grade of the cause"), Column("Finding id"),
+    )  # fmt: skip
+    rows = finding_tables.told_rows(told)
+    return limited(name, "Findings", columns, rows, "None was found in the window.")

@@ -1,0 +1,59 @@
+"""What reports ask of their window (see dashboard.queries): rounds, coverage, roll-ups, and states over all of it."""
+
+from dashboard.queries import IS_BELOW_MIN_ISR, Question
+from dashboard.replication_questions import ELECTED, STATE
+
+# Rounds that answered, by their end offsets: how many, the first and the last.
+_ANSWERED = """
+    SELECT tick, epoch_ms(max(observed_at)) AS at_ms FROM rounds
+    WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0 AND observed_at BETWEEN $from AND $to
+    GROUP BY tick"""
+ROUNDS = Question(("rounds",), f"""
+    SELECT count(*) AS present, min(at_ms) AS first_ms, max(at_ms) AS last_ms, min(tick) AS first_tick,
+           max(tick) AS last_tick
+    FROM ({_ANSWERED})""")  # fmt: skip
+# Times between two rounds that are longer than `$gap_ms`.
+ROUND_GAPS = Question(("rounds",), f"""
+    SELECT before_ms AS from_ms, at_ms AS to_ms
+    FROM (SELECT at_ms, lag(at_ms) OVER (ORDER BY at_ms) AS before_ms FROM ({_ANSWERED}))
+    WHERE at_ms - before_ms > $gap_ms ORDER BY from_ms""")  # fmt: skip
+# Of each signal: how many values were asked for in the window, and what became of them.
+COVERAGE_BY_SIGNAL = Question(("rounds",), """
+    SELECT signal, count(*) AS rounds, sum(asked)::BIGINT AS asked, sum(answered)::BIGINT AS answered,
+           sum(refused)::BIGINT AS refused, sum(failed)::BIGINT AS failed, max(error) AS error
+    FROM rounds WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to
+    GROUP BY signal ORDER BY signal""")  # fmt: skip
+
+# Lag of one group on one topic by the units of a roll-up, the oldest first.
+_GROUP_LAG = """
+    SELECT epoch_ms(observed_at) AS at_ms, lag, lag_max, partitions, without_commit, unknown, unknown_reason
+    FROM {roll_up} WHERE cluster_id = $cluster_id AND group_id = $group_id AND topic = $topic ORDER BY observed_at"""
+# Each partition of it over the whole window, where most is unknown or behind first; `found` counts them all.
+_PARTITION_LAG = """
+    SELECT partition, count(*) AS units, sum(samples)::BIGINT AS samples, sum(unknown)::BIGINT AS unknown,
+           max(lag_max) AS lag_max, arg_max(lag_last, observed_at) AS lag_last,
+           max(unknown_reason) FILTER (unknown > 0) AS unknown_reason, count(*) OVER () AS found
+    FROM {roll_up} WHERE cluster_id = $cluster_id AND group_id = $group_id AND topic = $topic
+    GROUP BY topic_id, partition ORDER BY unknown DESC, lag_max DESC NULLS LAST, topic_id, partition LIMIT $most"""
+GROUP_LAG_BY_MINUTE = Question(("group_lag_minute",), _GROUP_LAG.format(roll_up="group_lag_minute"))
+GROUP_LAG_BY_HOUR = Question(("group_lag_hour",), _GROUP_LAG.format(roll_up="group_lag_hour"))
+PARTITION_LAG_BY_MINUTE = Question(("lag_minute",), _PARTITION_LAG.format(roll_up="lag_minute"))
+PARTITION_LAG_BY_HOUR = Question(("lag_hour",), _PARTITION_LAG.format(roll_up="lag_hour"))
+
+# How far the record jobs have come: the end of their newest run that was done by the end of the window.
+JOBS = Question(("job_runs",), """
+    SELECT count(*) AS runs, epoch_ms(max(ended_at)) AS last_ms, max(code_version) AS code_version FROM job_runs
+    WHERE state = 'done' AND ended_at <= $to""")  # fmt: skip
+
+# How many partitions were seen in the window, and of how many the minimum could not be read at some time.
+PARTITIONS = Question(("partition_state",), """
+    SELECT count(DISTINCT (topic_id, partition)) AS partitions,
+           count(DISTINCT (topic_id, partition)) FILTER (min_insync_replicas IS NULL) AS min_isr_unknown
+    FROM partition_state WHERE cluster_id = $cluster_id""")  # fmt: skip
+# Every state of the partitions that were below min ISR or offline in the window, the oldest first.
+BELOW = Question(("partition_state",), f"""
+    SELECT {STATE} FROM partition_state WHERE cluster_id = $cluster_id
+    QUALIFY bool_or({IS_BELOW_MIN_ISR}) OVER (PARTITION BY topic_id, partition)
+    ORDER BY topic, topic_id, partition, partition_state.started_at""")  # fmt: skip
+# Every election of the window.
+ELECTIONS = Question(("partition_state",), ELECTED.format(which="true"))
