@@ -18,6 +18,7 @@ from lab.pipelines import Lab
 from lab.running import discard, find_directory, new_directory, registered, request_fault, serve_requests
 from lab.self_check import self_check
 from lab.story import tell
+from lab.truth_run import RESULTS, SEEDS, run_truth
 
 INTERRUPTED = 130  # as shells have it
 
@@ -30,6 +31,7 @@ def main() -> int:
         "story": story_command,
         "inject": inject_command,
         "demo": demo_command,
+        "truth": truth_command,
     }
     # Ending the lab politely and with Ctrl-C is the same; a shell's background jobs would inherit SIGINT as ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -42,7 +44,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("Stopped.")
         # A cluster or a demo ends this way; a story did not come to its end.
-        return INTERRUPTED if arguments.command in ("story", "inject") else 0
+        return INTERRUPTED if arguments.command in ("story", "inject", "truth") else 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -57,6 +59,11 @@ def parser() -> argparse.ArgumentParser:
     inject = commands.add_parser("inject", help="a fault in the lab that runs")
     inject.add_argument("fault", choices=sorted(FAULTS))
     inject.add_argument("--lab", type=Path, help="directory of the lab (default: the one that runs)")
+    truth = commands.add_parser("truth", help="every fault and control for real, and what Tidemark made of them")
+    truth.add_argument("--only", nargs="+", default=[], metavar="S7", help="these faults (default: all)")
+    truth.add_argument("--seed", type=int, nargs="+", default=list(SEEDS), help="a run each (default: %(default)s)")
+    truth.add_argument("--results", type=Path, default=RESULTS, help="what is known already; default %(default)s")
+    truth.add_argument("--again", action="store_true", help="also those that have a result")
     return top
 
 
@@ -92,6 +99,18 @@ def inject_command(arguments: argparse.Namespace) -> int:
     paths = LabPaths(arguments.lab or find_directory())
     request_fault(paths, arguments.fault)
     print(f"{arguments.fault}: done; what is true because of it stands in {paths.injected}")
+    return 0
+
+
+def truth_command(arguments: argparse.Namespace) -> int:
+    """Go on where the results end."""
+    run_truth(
+        arguments.results,
+        arguments.seed,
+        arguments.only,
+        again=arguments.again,
+        progress=lambda line: print(line, flush=True),
+    )
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from guarantees.findings import Kind
 from lab.injected import Demand, Expected, Injected
-from lab.judge import Found
+from lab.found import Found
 from lab.truth import TruthLine
 
 EVIDENCE_MS = 1_000_000

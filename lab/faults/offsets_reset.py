@@ -1,0 +1,96 @@
+"""S11, offsets reset by hand: one group is set back, another forward, while neither has members."""
+
+import time
+from dataclasses import replace
+
+from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+
+from guarantees.findings import Grade, Kind
+from lab.ground import SEEN_AFTER_S, Ground, read_until
+from lab.injected import Demand, Expected, Injected
+from lab.truth import now_ms
+
+CODE = "S11"
+TITLE = "offsets reset by hand, back and forward"
+BREAKS = "back: records are delivered again; forward: records are never read"
+SILENT = "a group on the same topic that nobody touched"
+ALONE = False
+
+
+def inject(ground: Ground) -> Injected:
+    """Returns when both offsets are set."""
+    written = ground.some(500, 1500)
+    back_to, read = written - ground.some(50, 400), ground.some(100, 400)
+    topic = ground.create_topic("invoices")
+    back, forward, other = (ground.name(what) for what in ("billing", "search", "archive"))
+    ground.produce(topic, written)
+    _read_as_members(ground, topic, {back: written, forward: read, other: written})
+    time.sleep(SEEN_AFTER_S)
+    injected_at_ms = now_ms()
+    for group_id, offset in ((back, back_to), (forward, written)):
+        wanted = ConsumerGroupTopicPartitions(group_id, [TopicPartition(topic, 0, offset)])
+        ground.admin.alter_consumer_group_offsets([wanted])[group_id].result(timeout=30)
+    set_at_ms = now_ms()
+
+    def expected(kind: Kind, group_id: str, old: int, new: int, grade: Grade, facts: dict[str, object]) -> Expected:
+        return Expected(
+            kind=kind,
+            topic=topic,
+            partition=0,
+            group_id=group_id,
+            count=abs(old - new),
+            first_offset=min(old, new),
+            last_offset=max(old, new) - 1,
+            evidence_at_ms=set_at_ms,
+            grade=grade,
+            facts={"committed_offset_before": old, "committed_offset": new, **facts},
+            happened_between_ms=(injected_at_ms, set_at_ms),
+        )
+
+    return Injected(
+        fault=CODE,
+        injected_at_ms=injected_at_ms - 60_000,  # the members that left before it belong to it
+        evidence_at_ms=set_at_ms,
+        expected=(
+            expected(Kind.REWIND, back, written, back_to, Grade.PROVEN, {"is_operator_reset": True}),
+            expected(Kind.SKIPPED_FORWARD, forward, read, written, Grade.POSSIBLE, {"trigger": "operator_reset"}),
+            _nothing_redelivered(topic, forward, set_at_ms),
+        ),
+        details={"topic": topic},
+    )
+
+
+def recover(_ground: Ground, injected: Injected) -> Injected:
+    """Nothing is broken but the offsets."""
+    return replace(injected, recovered_at_ms=now_ms())
+
+
+def _read_as_members(ground: Ground, topic: str, ends: dict[str, int]) -> None:
+    """A member of each group reads so far, stays for two rounds of a monitor, and leaves in order."""
+    consumers = []
+    for group_id, end in ends.items():
+        consumer = ground.consumer(group_id)
+        consumer.subscribe([topic])
+        consumer.commit(
+            message=read_until(consumer, lambda one, last=end - 1: one.offset() == last), asynchronous=False
+        )
+        consumers.append(consumer)
+    # Heartbeats are sent by the clients' own threads; the next poll is not due for minutes.
+    time.sleep(SEEN_AFTER_S)
+    for consumer in consumers:
+        consumer.close()
+
+
+def _nothing_redelivered(topic: str, group_id: str, at_ms: int) -> Expected:
+    """A member left with records unread: a monitor may say that some could come again. None did."""
+    return Expected(
+        kind=Kind.POSSIBLE_REDELIVERY,
+        topic=topic,
+        partition=0,
+        group_id=group_id,
+        count=0,
+        first_offset=None,
+        last_offset=None,
+        evidence_at_ms=at_ms,
+        demand=Demand.NONE,
+    )
