@@ -18,7 +18,8 @@ from lab.pipelines import Lab
 from lab.running import discard, find_directory, new_directory, registered, request_fault, serve_requests
 from lab.self_check import self_check
 from lab.story import tell
-from lab.truth_run import RESULTS, SEEDS, run_truth
+from lab.truth_document import PAGE, write_page
+from lab.truth_run import RESULTS, SEEDS, Wanted, run_truth
 
 INTERRUPTED = 130  # as shells have it
 
@@ -63,6 +64,8 @@ def parser() -> argparse.ArgumentParser:
     truth.add_argument("--only", nargs="+", default=[], metavar="S7", help="these faults (default: all)")
     truth.add_argument("--seed", type=int, nargs="+", default=list(SEEDS), help="a run each (default: %(default)s)")
     truth.add_argument("--results", type=Path, default=RESULTS, help="what is known already; default %(default)s")
+    truth.add_argument("--page", type=Path, default=PAGE, help="written from all results; default %(default)s")
+    truth.add_argument("--no-run", action="store_true", help="only write the page")
     truth.add_argument("--again", action="store_true", help="also those that have a result")
     return top
 
@@ -104,13 +107,13 @@ def inject_command(arguments: argparse.Namespace) -> int:
 
 def truth_command(arguments: argparse.Namespace) -> int:
     """Go on where the results end."""
-    run_truth(
-        arguments.results,
-        arguments.seed,
-        arguments.only,
-        again=arguments.again,
-        progress=lambda line: print(line, flush=True),
-    )
+    wanted = Wanted(arguments.seed, arguments.only, arguments.again)
+    try:
+        if not arguments.no_run:
+            run_truth(arguments.results, wanted, progress=lambda line: print(line, flush=True))
+    finally:
+        write_page(arguments.results, arguments.page)
+    print(f"{arguments.page} is written from {arguments.results}")
     return 0
 
 

@@ -1,11 +1,13 @@
 """What a fault of the truth run stands on: brokers that may be hurt, and topics and groups of its own."""
 
+import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from guarantees.places import TopicPartition as Partition
@@ -47,6 +49,7 @@ class Ground:
         self.random = random.Random(f"{code}/{seed}")
         self.bootstrap = cluster.address(STAYS)
         self.admin = admin_client(self.bootstrap)
+        self.held: tuple[Any, ...] = ()
 
     def name(self, what: str) -> str:
         """Of a topic, a group or a transactional id of this fault."""
@@ -82,8 +85,7 @@ class Ground:
 
     def producer(self, **settings: object) -> Producer:
         """A producer; librdkafka's settings with underscores. By default acks=all without idempotence."""
-        given = {name.replace("_", "."): value for name, value in settings.items()}
-        return Producer({**self._client(), "linger.ms": 5, **given})
+        return Producer({**self._client(), "linger.ms": 5, **_dotted(settings)})
 
     def produce(self, topic: str, count: int, *, partition: int = 0, acks: str = "all") -> list[int]:
         """Put records into a partition; the offsets of those acknowledged, all or an error."""
@@ -94,18 +96,33 @@ class Ground:
 
     def consumer(self, group_id: str, **settings: object) -> Consumer:
         """A consumer that commits only when it is told to."""
-        given = {name.replace("_", "."): value for name, value in settings.items()}
         defaults = {"group.id": group_id, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-        return Consumer({**self._client(), **defaults, **given})
+        return Consumer({**self._client(), **defaults, **_dotted(settings)})
 
     def read_to(self, group_id: str, topic: str, end: int, *, partition: int = 0) -> None:
         """A consumer without membership reads from the group's commit up to `end`, and commits what it read."""
         consumer = self.consumer(group_id)
         where = consumer.committed([TopicPartition(topic, partition)], timeout=30)[0]
         consumer.assign([TopicPartition(topic, partition, max(0, where.offset))])
-        last = read_until(consumer, lambda message: message.offset() >= end - 1)
-        consumer.commit(message=last, asynchronous=False)
+        consumer.commit(message=read_until(consumer, end - 1), asynchronous=False)
         consumer.close()
+
+    def read_as_members(self, topic: str, ends: Mapping[str, int]) -> None:
+        """A member of each group reads so far, stays for two rounds of a monitor, and leaves in order."""
+        members = []
+        for group_id, end in ends.items():
+            member = self.consumer(group_id)
+            member.subscribe([topic])
+            member.commit(message=read_until(member, end - 1), asynchronous=False)
+            members.append(member)
+        # Heartbeats are sent by the clients' own threads; the next poll is not due for minutes.
+        time.sleep(SEEN_AFTER_S)
+        for member in members:
+            member.close()
+
+    def hold(self, *clients: Any) -> None:
+        """Clients that live on until `recover` takes them from `held`."""
+        self.held = clients
 
     def end_of(self, topic: str, partition: int = 0) -> End:
         return self._listed(topic, partition, OffsetSpec.latest())
@@ -117,6 +134,10 @@ class Ground:
             f"{topic}-{partition} should be led in a newer epoch than {before.leader_epoch}",
         )
         return self.end_of(topic, partition)
+
+    def stable_end_of(self, topic: str) -> int:
+        """The last stable offset of partition 0: up to where a read_committed reader sees it."""
+        return self._listed(topic, 0, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED).offset
 
     def start_of(self, topic: str, partition: int = 0) -> int:
         """The log start offset."""
@@ -138,13 +159,27 @@ class Ground:
             time.sleep(0.1)
         return now_ms()
 
-    def _listed(self, topic: str, partition: int, spec: OffsetSpec) -> End:
+    def _listed(
+        self,
+        topic: str,
+        partition: int,
+        spec: OffsetSpec,
+        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
+    ) -> End:
         asked = TopicPartition(topic, partition)
-        answer = self.admin.list_offsets({asked: spec}, request_timeout=10)[asked].result(timeout=15)
+        # A client of its own: one that has known another leader asks that one for a long time.
+        admin = admin_client(self.bootstrap)
+        answers = admin.list_offsets({asked: spec}, isolation_level=isolation_level, request_timeout=10)
+        answer = answers[asked].result(timeout=15)
         return End(int(answer.offset), -1 if answer.leader_epoch is None else int(answer.leader_epoch))
 
     def _client(self) -> dict[str, object]:
         return {"bootstrap.servers": self.bootstrap, "client.id": self.name("client"), "log_level": 0}
+
+
+def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
+    """librdkafka's names; those of callbacks are the Python client's own."""
+    return {name if name.endswith("_cb") else name.replace("_", "."): value for name, value in settings.items()}
 
 
 def send(
@@ -168,11 +203,22 @@ def send(
     return stored, refused
 
 
-def read_until(consumer: Consumer, is_last: Callable[[Message], bool]) -> Message:
-    """Poll until the record is there that ends it; the record."""
+def read_until(consumer: Consumer, last_offset: int) -> Message:
+    """Poll until the record at this offset or one after it is there; that record."""
     deadline = time.monotonic() + _HAPPENS_WITHIN_S
     while time.monotonic() < deadline:
         message = consumer.poll(0.5)
-        if message is not None and message.error() is None and is_last(message):
+        if message is not None and message.error() is None and int(str(message.offset())) >= last_offset:
             return message
     raise LabError("a consumer of the lab did not get the records it waited for")
+
+
+def producer_ids(ground: Ground, **settings: object) -> tuple[Producer, list[int]]:
+    """A producer, and its producer id as soon as it is served after having one."""
+    ids: list[int] = []
+
+    def note(statistics: str) -> None:
+        if (found := json.loads(statistics).get("eos", {}).get("producer_id", -1)) >= 0 and found not in ids:
+            ids.append(found)
+
+    return ground.producer(statistics_interval_ms=200, stats_cb=note, **settings), ids

@@ -13,7 +13,7 @@ from lab.beside import CODE as BESIDE
 from lab.beside import beside, minima_of
 from lab.cluster import Cluster
 from lab.errors import LabError
-from lab.faults.catalogue import GroundFault
+from lab.faults.catalogue import GroundFault, mended
 from lab.found import Found
 from lab.ground import SEEN_AFTER_S, STAYS, Ground
 from lab.injected import Injected, append_injected
@@ -99,7 +99,7 @@ class Trial:
         try:
             injected = fault.inject(ground)
             self._await_found(injected)
-            injected = fault.recover(ground, injected)
+            injected = mended(fault, ground, injected)
             self._await_found(injected)
             self.injected.append(injected)
             append_injected(LabPaths(self.directory).injected, injected)

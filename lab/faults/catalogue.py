@@ -1,24 +1,47 @@
 """All faults, by name."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
+from lab.controls import (
+    aborts,
+    compaction,
+    group_deleted,
+    idle_topic,
+    partitions_added,
+    rolling_restart,
+    slow_consumer,
+    tidemark_restarted,
+    topic_recreated,
+)
 from lab.faults import (
+    below_min_isr,
     commit_before_processing,
+    commits_gone,
     consumer_dies,
+    offsets_reset,
+    poll_interval_exceeded,
     producer_resends,
+    retention_overtakes,
+    tail_lost,
+    transaction_hangs,
     transaction_left_open,
+    transaction_times_out,
     unclean_election,
+    zombie_producer,
 )
 from lab.ground import Ground
 from lab.injected import Injected
 from lab.pipelines import Lab
+from lab.truth import now_ms
 
 
 class FaultModule(Protocol):
-    """What a file of a fault has."""
+    """What a file of a fault of the workload has."""
 
     NAME: str
+    BREAKS: str
 
     def inject(self, lab: Lab) -> Injected: ...
 
@@ -40,7 +63,19 @@ class GroundFault(Protocol):
 
     def inject(self, ground: Ground) -> Injected: ...
 
+
+@runtime_checkable
+class Mended(GroundFault, Protocol):
+    """One after which something is to be mended, or that tells more when it is over."""
+
     def recover(self, ground: Ground, injected: Injected) -> Injected: ...
+
+
+def mended(fault: GroundFault, ground: Ground, injected: Injected) -> Injected:
+    """The cluster is healthy again; the whole truth."""
+    if isinstance(fault, Mended):
+        return fault.recover(ground, injected)
+    return replace(injected, recovered_at_ms=now_ms())
 
 
 _MODULES: tuple[FaultModule, ...] = (
@@ -51,5 +86,33 @@ _MODULES: tuple[FaultModule, ...] = (
 )
 FAULTS: Mapping[str, FaultModule] = {module.NAME: module for module in _MODULES}
 
-_ON_GROUND: tuple[GroundFault, ...] = (unclean_election,)
+# By the numbers under which the truth run tells of them; they run together, on the workload and with the record jobs.
+STORY_CODES: Mapping[str, str] = {
+    producer_resends.NAME: "S2",
+    consumer_dies.NAME: "S8",
+    commit_before_processing.NAME: "S9",
+    transaction_left_open.NAME: "S15w",
+}
+
+_ON_GROUND: tuple[GroundFault, ...] = (
+    tail_lost,
+    unclean_election,
+    poll_interval_exceeded,
+    offsets_reset,
+    commits_gone,
+    zombie_producer,
+    transaction_times_out,
+    transaction_hangs,
+    below_min_isr,
+    retention_overtakes,
+    rolling_restart,
+    partitions_added,
+    topic_recreated,
+    group_deleted,
+    aborts,
+    idle_topic,
+    tidemark_restarted,
+    slow_consumer,
+    compaction,
+)
 ON_GROUND: Mapping[str, GroundFault] = {module.CODE: module for module in _ON_GROUND}

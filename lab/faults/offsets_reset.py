@@ -1,12 +1,11 @@
 """S11, offsets reset by hand: one group is set back, another forward, while neither has members."""
 
 import time
-from dataclasses import replace
 
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 
 from guarantees.findings import Grade, Kind
-from lab.ground import SEEN_AFTER_S, Ground, read_until
+from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Demand, Expected, Injected
 from lab.truth import now_ms
 
@@ -24,7 +23,7 @@ def inject(ground: Ground) -> Injected:
     topic = ground.create_topic("invoices")
     back, forward, other = (ground.name(what) for what in ("billing", "search", "archive"))
     ground.produce(topic, written)
-    _read_as_members(ground, topic, {back: written, forward: read, other: written})
+    ground.read_as_members(topic, {back: written, forward: read, other: written})
     time.sleep(SEEN_AFTER_S)
     injected_at_ms = now_ms()
     for group_id, offset in ((back, back_to), (forward, written)):
@@ -58,27 +57,6 @@ def inject(ground: Ground) -> Injected:
         ),
         details={"topic": topic},
     )
-
-
-def recover(_ground: Ground, injected: Injected) -> Injected:
-    """Nothing is broken but the offsets."""
-    return replace(injected, recovered_at_ms=now_ms())
-
-
-def _read_as_members(ground: Ground, topic: str, ends: dict[str, int]) -> None:
-    """A member of each group reads so far, stays for two rounds of a monitor, and leaves in order."""
-    consumers = []
-    for group_id, end in ends.items():
-        consumer = ground.consumer(group_id)
-        consumer.subscribe([topic])
-        consumer.commit(
-            message=read_until(consumer, lambda one, last=end - 1: one.offset() == last), asynchronous=False
-        )
-        consumers.append(consumer)
-    # Heartbeats are sent by the clients' own threads; the next poll is not due for minutes.
-    time.sleep(SEEN_AFTER_S)
-    for consumer in consumers:
-        consumer.close()
 
 
 def _nothing_redelivered(topic: str, group_id: str, at_ms: int) -> Expected:

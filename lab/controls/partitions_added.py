@@ -1,0 +1,35 @@
+"""C2, a topic gets more partitions; its group reads the new ones from their start."""
+
+import time
+
+from confluent_kafka.admin import NewPartitions
+
+from guarantees.findings import Kind
+from lab.controls.stated import control, may_be_said
+from lab.ground import SEEN_AFTER_S, Ground, read_until
+from lab.injected import Injected
+from lab.truth import now_ms
+
+CODE = "C2"
+TITLE = "partitions added to a topic with traffic"
+BREAKS = "nothing"
+SILENT = "everything but the added partitions themselves"
+ALONE = False
+
+
+def inject(ground: Ground) -> Injected:
+    """Returns when the group has read the new partition."""
+    topic = ground.create_topic("carts")
+    member = ground.consumer(ground.name("pricing"), topic_metadata_refresh_interval_ms=2_000)
+    member.subscribe([topic])
+    ground.produce(topic, 300)
+    member.commit(message=read_until(member, 299), asynchronous=False)
+    time.sleep(SEEN_AFTER_S)
+    injected_at_ms = now_ms()
+    ground.admin.create_partitions([NewPartitions(topic, 2, replica_assignment=[[2, 1, 3]])])[topic].result(timeout=30)
+    ground.await_state(topic, 1, lambda seen: seen.in_sync == seen.replicas)
+    ground.produce(topic, 200, partition=1)
+    member.commit(message=read_until(member, 199), asynchronous=False)
+    time.sleep(SEEN_AFTER_S)
+    member.close()
+    return control(CODE, injected_at_ms, may_be_said(Kind.PARTITIONS_ADDED, topic))

@@ -1,0 +1,51 @@
+"""A producer and a group that go on while something else happens."""
+
+import threading
+from types import TracebackType
+
+from lab.errors import LabError
+from lab.ground import Ground, send
+
+_COMMIT_EVERY = 50
+
+
+class Traffic:
+    """Ten records to each partition, several times a second, with acks=all; a member reads and commits them."""
+
+    def __init__(self, ground: Ground, topic: str, partitions: int, group_id: str) -> None:
+        bootstrap = ground.cluster.bootstrap
+        self._topic, self._partitions = topic, partitions
+        self._producer = ground.producer(enable_idempotence="true", bootstrap_servers=bootstrap)
+        self._member = ground.consumer(group_id, bootstrap_servers=bootstrap)
+        self._stopping = threading.Event()
+        self._refused: list[str] = []
+        self._threads = [threading.Thread(target=target, daemon=True) for target in (self._write, self._read)]
+
+    def __enter__(self) -> "Traffic":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+        if self._refused and kind is None:
+            raise LabError(f"{len(self._refused)} records were refused: {self._refused[0]}")
+
+    def _write(self) -> None:
+        while not self._stopping.wait(0.2):
+            for partition in range(self._partitions):
+                self._refused += send(self._producer, self._topic, partition, 10)[1]
+
+    def _read(self) -> None:
+        self._member.subscribe([self._topic])
+        while not self._stopping.is_set():
+            message = self._member.poll(0.5)
+            if message is None or message.error() is not None:
+                continue
+            if int(str(message.offset())) % _COMMIT_EVERY == _COMMIT_EVERY - 1:
+                self._member.commit(message=message, asynchronous=True)
+        self._member.close()
