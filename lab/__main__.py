@@ -110,7 +110,7 @@ def truth_command(arguments: argparse.Namespace) -> int:
     wanted = Wanted(arguments.seed, arguments.only, arguments.again)
     try:
         if not arguments.no_run:
-            run_truth(arguments.results, wanted, progress=lambda line: print(line, flush=True))
+            run_truth(arguments.results, wanted, progress=lambda line: print(f"{line}\n", end="", flush=True))
     finally:
         write_page(arguments.results, arguments.page)
     print(f"{arguments.page} is written from {arguments.results}")

@@ -75,7 +75,7 @@ def spans(changes: Sequence[Seen], holds: Callable[[Seen], bool], until_ms: int)
     """From when to when something held of a partition; what still holds ends at `until_ms`."""
     found: list[tuple[int, int]] = []
     ends = [*(seen.at_ms for seen in changes[1:]), until_ms]
-    for seen, end_ms in zip(changes, ends, strict=True):
+    for seen, end_ms in zip(changes, ends, strict=False):
         if not holds(seen):
             continue
         if found and found[-1][1] == seen.at_ms:

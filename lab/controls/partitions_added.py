@@ -1,4 +1,4 @@
-"""C2, a topic gets more partitions; its group reads the new ones from their start."""
+"""C2, a topic gets more partitions; its group comes back and reads the new one from its start."""
 
 import time
 
@@ -11,7 +11,7 @@ from lab.injected import Injected
 from lab.truth import now_ms
 
 CODE = "C2"
-TITLE = "partitions added to a topic with traffic"
+TITLE = "partitions added to a topic"
 BREAKS = "nothing"
 SILENT = "everything but the added partitions themselves"
 ALONE = False
@@ -19,16 +19,15 @@ ALONE = False
 
 def inject(ground: Ground) -> Injected:
     """Returns when the group has read the new partition."""
-    topic = ground.create_topic("carts")
-    member = ground.consumer(ground.name("pricing"), topic_metadata_refresh_interval_ms=2_000)
-    member.subscribe([topic])
+    topic, group_id = ground.create_topic("carts"), ground.name("pricing")
     ground.produce(topic, 300)
-    member.commit(message=read_until(member, 299), asynchronous=False)
-    time.sleep(SEEN_AFTER_S)
+    ground.read_as_members(topic, {group_id: 300})
     injected_at_ms = now_ms()
     ground.admin.create_partitions([NewPartitions(topic, 2, replica_assignment=[[2, 1, 3]])])[topic].result(timeout=30)
     ground.await_state(topic, 1, lambda seen: seen.in_sync == seen.replicas)
     ground.produce(topic, 200, partition=1)
+    member = ground.consumer(group_id)
+    member.subscribe([topic])
     member.commit(message=read_until(member, 199), asynchronous=False)
     time.sleep(SEEN_AFTER_S)
     member.close()

@@ -72,5 +72,6 @@ def recover(ground: Ground, injected: Injected) -> Injected:
         grade=Grade.PROBABLE,
         facts={"first_offset": kept, "producer_id": injected.details["producer_id"], "marker_offset": kept + count},
     )
-    ground.read_to(ground.name("delivery"), frozen.topic, kept + count)
+    end = ground.produce(frozen.topic, 10)[-1] + 1
+    ground.read_to(ground.name("delivery"), frozen.topic, end)
     return replace(injected, recovered_at_ms=now_ms(), evidence_at_ms=aborted_at_ms, expected=(frozen, timed_out))

@@ -101,8 +101,10 @@ def test_it_is_the_same_finding_after_a_restart():
 def test_what_is_committed_after_an_absence_below_the_old_commit_is_a_rewind_of_its_own_cause():
     rewind = finding(there(0), gone(5), gone(10), seen(15, high=11, committed=1), kind=Kind.REWIND)
 
-    assert (rewind.anchor, rewind.bounds.upper, rewind.evidence["was_absent"]) == ("10->1", 9, True)
+    assert (rewind.anchor, rewind.bounds.upper, rewind.evidence["was_absent"]) == ("10->1", 10, True)
     assert any("earliest" in one.text for one in rewind.statements)
+    purged = finding(there(0), gone(5), gone(10), seen(15, high=11, start=4, committed=6), kind=Kind.REWIND)
+    assert purged.bounds.upper == 6, "from the log start on"
     plain = finding(there(0), seen(15, high=11, committed=1), kind=Kind.REWIND)
     assert not any("earliest" in one.text for one in plain.statements)
 
