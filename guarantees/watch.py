@@ -129,7 +129,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         offsets={**memory.offsets, **{p: o for p, o in offsets.items() if isinstance(o.leader_epoch, int)}},
         states=states,
         former_states=former_states,
-        replicas={**memory.replicas, **observed.replicas},
+        replicas=epochs.log_ends(memory, observed),
         groups=in_use(sights, found),
         silences=silences,
         customs=customs,

@@ -11,7 +11,7 @@ from lab.check import check
 from lab.cluster import Cluster
 from lab.demo import show
 from lab.errors import LabError
-from lab.faults.catalogue import FAULTS
+from lab.faults.catalogue import INJECTABLE
 from lab.injected import load_injected
 from lab.paths import LabPaths
 from lab.pipelines import Lab
@@ -58,7 +58,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("demo", help="cluster, workload, Tidemark with its page, and the faults, until Ctrl-C")
     inject = commands.add_parser("inject", help="a fault in the lab that runs")
-    inject.add_argument("fault", choices=sorted(FAULTS))
+    inject.add_argument("fault", choices=INJECTABLE)
     inject.add_argument("--lab", type=Path, help="directory of the lab (default: the one that runs)")
     truth = commands.add_parser("truth", help="every fault and control for real, and what Tidemark made of them")
     truth.add_argument("--only", nargs="+", default=[], metavar="S7", help="these faults (default: all)")
@@ -75,9 +75,9 @@ def cluster_command(_arguments: argparse.Namespace) -> NoReturn:
     directory = new_directory()
     try:
         with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
-            print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(sorted(FAULTS))}}}")
+            print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(INJECTABLE)}}}")
             print(f"Bootstrap: {cluster.bootstrap}   (Ctrl-C stops everything)", flush=True)
-            serve_requests(lab)
+            serve_requests(lab, cluster)
     finally:
         discard(directory)
 

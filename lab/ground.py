@@ -87,6 +87,11 @@ class Ground:
         """A producer; librdkafka's settings with underscores. By default acks=all without idempotence."""
         return Producer({**self._client(), "linger.ms": 5, **_dotted(settings)})
 
+    def producer_that_may_lose_answers(self, client: str, **settings: object) -> Producer:
+        """One that reaches the brokers through the cluster's proxies, under a client id of its own."""
+        linger = {"linger_ms": 100, "client_id": client, "bootstrap_servers": self.cluster.proxied_bootstrap}
+        return self.producer(**linger, **settings)
+
     def produce(self, topic: str, count: int, *, partition: int = 0, acks: str = "all") -> list[int]:
         """Put records into a partition; the offsets of those acknowledged, all or an error."""
         stored, refused = send(self.producer(acks=acks), topic, partition, count)
@@ -183,7 +188,7 @@ def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
 
 
 def send(
-    producer: Producer, topic: str, partition: int, count: int, *, key: str = "record"
+    producer: Producer, topic: str, partition: int, count: int, *, pause_s: float = 0.0
 ) -> tuple[list[int], list[str]]:
     """Produce and flush: the offsets of what was acknowledged, and why the rest was not."""
     stored: list[int] = []
@@ -196,7 +201,8 @@ def send(
             refused.append(error.str())
 
     for number in range(count):
-        producer.produce(topic, f"{key} {number}", partition=partition, on_delivery=delivered)
+        producer.produce(topic, f"record {number}", partition=partition, on_delivery=delivered)
+        time.sleep(pause_s)
         if number % 1_000 == 999:
             producer.poll(0)
     producer.flush(60)

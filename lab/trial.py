@@ -25,8 +25,8 @@ from lab.results import Result, result_of
 from lab.truth import now_ms
 from lab.watch import Monitor, collectors_watching, data_dir, read_found
 
-# Kafka's own timings, under which a tail lives long enough to be sampled, and quick housekeeping of logs. A single copy
-# is enough for commits: with two brokers of three away groups must go on.
+# Kafka's own timings, under which a tail lives long enough to be sampled. A single copy is enough for commits: with two
+# brokers of three away groups must go on.
 CLUSTER_SETTINGS = {
     "broker.session.timeout.ms": "18000",
     "broker.heartbeat.interval.ms": "2000",
@@ -34,9 +34,6 @@ CLUSTER_SETTINGS = {
     "min.insync.replicas": "1",
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.min.isr": "1",
-    "log.retention.check.interval.ms": "1000",
-    "log.initial.task.delay.ms": "1000",
-    "log.segment.delete.delay.ms": "1000",
 }
 # From the evidence: metadata shows within two rounds; the slowest rules wait ten seconds before they speak.
 FOUND_WITHIN_S = 45.0
@@ -105,6 +102,7 @@ class Trial:
             append_injected(LabPaths(self.directory).injected, injected)
         except (LabError, KafkaException) as exc:
             error = str(exc)
+            self.cluster.revive()
         took_s = round(time.monotonic() - started_s, 1)
         self.runs[fault.CODE] = (at_ms, took_s, error)
         self.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: {'over' if error is None else error}")
@@ -129,7 +127,7 @@ def trial(directory: Path, seed: int, progress: Progress) -> Iterator[Trial]:
     """Start the cluster and Tidemark, and wait until it watches."""
     LabPaths(directory).create()
     with (
-        Cluster(overrides=CLUSTER_SETTINGS, progress=progress) as cluster,
+        Cluster(overrides=CLUSTER_SETTINGS, is_proxied=True, progress=progress) as cluster,
         PartitionLog(cluster.address(STAYS)) as log,
         collectors_watching(directory, cluster.bootstrap) as monitor,
     ):
