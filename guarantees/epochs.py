@@ -78,8 +78,9 @@ def leaders_log_end(offsets: PartitionOffsets, replicas: Iterable[ReplicaOffset]
 
 
 def log_ends(before: Memory, observed: Round) -> dict[TopicPartition, tuple[ReplicaOffset, ...]]:
-    """Log ends by replica. A leader that does not answer keeps its own as it was last seen, which its log still had when
-    it died: until another one leads, whole rounds may pass (broker.session.timeout.ms). A follower's would be too old.
+    """Log ends by replica. A leader that does not answer keeps its own as it was last seen, below which its log did not
+    end when it died: until another one leads, whole rounds may pass (broker.session.timeout.ms). A follower's would
+    tell nothing of what it has now.
     """
     kept = {
         partition: _with_leaders_end(before, partition, replicas)
@@ -93,7 +94,8 @@ def _with_leaders_end(
     before: Memory, partition: TopicPartition, replicas: Sequence[ReplicaOffset]
 ) -> tuple[ReplicaOffset, ...]:
     last = before.offsets.get(partition)
-    known = {} if last is None else {r.broker: r for r in before.replicas.get(partition, ()) if r.broker == last.broker}
+    leader = None if last is None else last.broker
+    known = {replica.broker: replica for replica in before.replicas.get(partition, ()) if replica.broker == leader}
     return tuple(
         replica if isinstance(replica.log_end_offset, int) else known.get(replica.broker, replica)
         for replica in replicas

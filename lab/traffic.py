@@ -17,7 +17,7 @@ class Traffic:
         self._topic, self._partitions = topic, partitions
         self._producer = ground.producer(enable_idempotence="true", bootstrap_servers=bootstrap)
         self._member = ground.consumer(group_id, bootstrap_servers=bootstrap)
-        self._stopping = threading.Event()
+        self._writing_ends, self._reading_ends = threading.Event(), threading.Event()
         self._refused: list[str] = []
         self._threads = [threading.Thread(target=target, daemon=True) for target in (self._write, self._read)]
 
@@ -29,23 +29,25 @@ class Traffic:
     def __exit__(
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
-        self._stopping.set()
-        for thread in self._threads:
+        """First the producer; the member reads what is left, commits it, and leaves in order."""
+        for stopping, thread in zip((self._writing_ends, self._reading_ends), self._threads, strict=True):
+            stopping.set()
             thread.join()
         if self._refused and kind is None:
             raise LabError(f"{len(self._refused)} records were refused: {self._refused[0]}")
 
     def _write(self) -> None:
-        while not self._stopping.wait(0.2):
+        while not self._writing_ends.wait(0.2):
             for partition in range(self._partitions):
                 self._refused += send(self._producer, self._topic, partition, 10)[1]
 
     def _read(self) -> None:
         self._member.subscribe([self._topic])
-        while not self._stopping.is_set():
-            message = self._member.poll(0.5)
-            if message is None or message.error() is not None:
-                continue
-            if int(str(message.offset())) % _COMMIT_EVERY == _COMMIT_EVERY - 1:
+        is_left = True
+        while is_left or not self._reading_ends.is_set():
+            message = self._member.poll(1)
+            is_left = message is not None
+            if message is not None and message.error() is None and int(str(message.offset())) % _COMMIT_EVERY == 0:
                 self._member.commit(message=message, asynchronous=True)
+        self._member.commit(asynchronous=False)
         self._member.close()

@@ -86,7 +86,7 @@ outside with its default thresholds and rounds of five seconds.
 *seconds* run from the moment the evidence existed in the cluster, which the lab recorded, until the finding was in the
 store. Values of several runs are separated by dots."""
 _FAULT_HEAD = ("fault", "what it breaks", "finding", "injected", "claimed", "right", "seconds", "false findings")
-_CONTROL_HEAD = ("control", "runs", "stated, and true", "false findings")
+_CONTROL_HEAD = ("control", "runs", "stated as a fact or a possibility", "false findings")
 
 
 def _summary(results: Sequence[Result]) -> str:

@@ -5,14 +5,19 @@ from lab.injected import Demand, Expected, Injected
 from lab.truth import now_ms
 
 
-def may_be_said(kind: Kind, topic: str, *, partition: int | None = None, group_id: str | None = None) -> Expected:
-    """True, and no complaint about a promise."""
+def may_be_said(
+    kind: Kind, topic: str, *, partition: int | None = None, group_id: str | None = None, count: int | None = None
+) -> Expected:
+    """True, or possible for all that can be seen from outside, and no complaint about a promise.
+
+    A finding that counts must be right about `count`, where one is given.
+    """
     return Expected(
         kind=kind,
         topic=topic,
         partition=partition,
         group_id=group_id,
-        count=None,
+        count=count,
         first_offset=None,
         last_offset=None,
         evidence_at_ms=now_ms(),
