@@ -35,6 +35,6 @@ def inject(ground: Ground) -> Injected:
         CODE,
         injected_at_ms,
         may_be_said(Kind.PARTITIONS_ADDED, topic),
-        # From outside a group that reads fast looks like one that began at the end: some may have been skipped, none was.
+        # From outside a group that reads fast looks like one that began at the end: nothing was skipped.
         may_be_said(Kind.NEW_PARTITION_SKIPPED, topic, partition=1, group_id=group_id, count=0),
     )
