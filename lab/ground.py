@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
+from guarantees.findings import Kind
 from guarantees.places import TopicPartition as Partition
 from lab.clients import admin_client
 from lab.cluster import Cluster
 from lab.errors import LabError
+from lab.injected import Demand, Expected
 from lab.partition_log import PartitionLog, Seen, await_change
+from lab.records import read_until, send
 from lab.truth import now_ms
 from lab.watch import Monitor
 
@@ -50,6 +53,7 @@ class Ground:
         self.bootstrap = cluster.address(STAYS)
         self.admin = admin_client(self.bootstrap)
         self.held: tuple[Any, ...] = ()
+        self.departures: list[Expected] = []
 
     def name(self, what: str) -> str:
         """Of a topic, a group or a transactional id of this fault."""
@@ -92,6 +96,16 @@ class Ground:
         linger = {"linger_ms": 100, "client_id": client, "bootstrap_servers": self.cluster.proxied_bootstrap}
         return self.producer(**linger, **settings)
 
+    def producer_with_id(self, **settings: object) -> tuple[Producer, list[int]]:
+        """A producer, and its producer id as soon as it is served after having one."""
+        ids: list[int] = []
+
+        def note(statistics: str) -> None:
+            if (found := json.loads(statistics).get("eos", {}).get("producer_id", -1)) >= 0 and found not in ids:
+                ids.append(found)
+
+        return self.producer(statistics_interval_ms=200, stats_cb=note, **settings), ids
+
     def produce(self, topic: str, count: int, *, partition: int = 0, acks: str = "all") -> list[int]:
         """Put records into a partition; the offsets of those acknowledged, all or an error."""
         stored, refused = send(self.producer(acks=acks), topic, partition, count)
@@ -122,8 +136,26 @@ class Ground:
             members.append(member)
         # Heartbeats are sent by the clients' own threads; the next poll is not due for minutes.
         time.sleep(SEEN_AFTER_S)
-        for member in members:
-            member.close()
+        for group_id, member in zip(ends, members, strict=True):
+            self.leave(group_id, member)
+
+    def leave(self, group_id: str, member: Consumer) -> None:
+        """The member leaves in order. A monitor may say that what it had not committed could come again."""
+        for each in member.position(member.assignment()):
+            committed = member.committed([TopicPartition(each.topic, each.partition)], timeout=30)[0].offset
+            left = Expected(
+                kind=Kind.POSSIBLE_REDELIVERY,
+                topic=each.topic,
+                partition=each.partition,
+                group_id=group_id,
+                count=max(0, each.offset - committed) if committed >= 0 else 0,
+                first_offset=None,
+                last_offset=None,
+                evidence_at_ms=now_ms(),
+                demand=Demand.NONE,
+            )
+            self.departures.append(left)
+        member.close()
 
     def hold(self, *clients: Any) -> None:
         """Clients that live on until `recover` takes them from `held`."""
@@ -185,46 +217,3 @@ class Ground:
 def _dotted(settings: Mapping[str, object]) -> dict[str, object]:
     """librdkafka's names; those of callbacks are the Python client's own."""
     return {name if name.endswith("_cb") else name.replace("_", "."): value for name, value in settings.items()}
-
-
-def send(
-    producer: Producer, topic: str, partition: int, count: int, *, pause_s: float = 0.0
-) -> tuple[list[int], list[str]]:
-    """Produce and flush: the offsets of what was acknowledged, and why the rest was not."""
-    stored: list[int] = []
-    refused: list[str] = []
-
-    def delivered(error: KafkaError | None, message: Message) -> None:
-        if error is None:
-            stored.append(int(str(message.offset())))
-        else:
-            refused.append(error.str())
-
-    for number in range(count):
-        producer.produce(topic, f"record {number}", partition=partition, on_delivery=delivered)
-        time.sleep(pause_s)
-        if number % 1_000 == 999:
-            producer.poll(0)
-    producer.flush(60)
-    return stored, refused
-
-
-def read_until(consumer: Consumer, last_offset: int) -> Message:
-    """Poll until the record at this offset or one after it is there; that record."""
-    deadline = time.monotonic() + _HAPPENS_WITHIN_S
-    while time.monotonic() < deadline:
-        message = consumer.poll(0.5)
-        if message is not None and message.error() is None and int(str(message.offset())) >= last_offset:
-            return message
-    raise LabError("a consumer of the lab did not get the records it waited for")
-
-
-def producer_ids(ground: Ground, **settings: object) -> tuple[Producer, list[int]]:
-    """A producer, and its producer id as soon as it is served after having one."""
-    ids: list[int] = []
-
-    def note(statistics: str) -> None:
-        if (found := json.loads(statistics).get("eos", {}).get("producer_id", -1)) >= 0 and found not in ids:
-            ids.append(found)
-
-    return ground.producer(statistics_interval_ms=200, stats_cb=note, **settings), ids

@@ -4,7 +4,8 @@ import threading
 from types import TracebackType
 
 from lab.errors import LabError
-from lab.ground import Ground, send
+from lab.ground import Ground
+from lab.records import send
 
 _COMMIT_EVERY = 50
 
@@ -14,7 +15,7 @@ class Traffic:
 
     def __init__(self, ground: Ground, topic: str, partitions: int, group_id: str) -> None:
         bootstrap = ground.cluster.bootstrap
-        self._topic, self._partitions = topic, partitions
+        self._ground, self._topic, self._partitions, self._group_id = ground, topic, partitions, group_id
         self._producer = ground.producer(enable_idempotence="true", bootstrap_servers=bootstrap)
         self._member = ground.consumer(group_id, bootstrap_servers=bootstrap)
         self._writing_ends, self._reading_ends = threading.Event(), threading.Event()
@@ -50,4 +51,4 @@ class Traffic:
             if message is not None and message.error() is None and int(str(message.offset())) % _COMMIT_EVERY == 0:
                 self._member.commit(message=message, asynchronous=True)
         self._member.commit(asynchronous=False)
-        self._member.close()
+        self._ground.leave(self._group_id, self._member)

@@ -98,7 +98,10 @@ class Trial:
             self._await_found(injected)
             injected = mended(fault, ground, injected)
             self._await_found(injected)
-            self.injected.append(injected)
+            left = Injected(
+                fault=fault.CODE, injected_at_ms=at_ms, evidence_at_ms=at_ms, expected=tuple(ground.departures)
+            )
+            self.injected += [left, injected]
             append_injected(LabPaths(self.directory).injected, injected)
         except (LabError, KafkaException) as exc:
             error = str(exc)

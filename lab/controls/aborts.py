@@ -3,8 +3,9 @@
 import time
 
 from lab.controls.stated import control
-from lab.ground import Ground, send
+from lab.ground import Ground
 from lab.injected import Injected
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "C5"

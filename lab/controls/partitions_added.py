@@ -6,8 +6,9 @@ from confluent_kafka.admin import NewPartitions
 
 from guarantees.findings import Kind
 from lab.controls.stated import control, may_be_said
-from lab.ground import SEEN_AFTER_S, Ground, read_until
+from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Injected
+from lab.records import read_until
 from lab.truth import now_ms
 
 CODE = "C2"
@@ -30,7 +31,7 @@ def inject(ground: Ground) -> Injected:
     member.subscribe([topic])
     member.commit(message=read_until(member, 199), asynchronous=False)
     time.sleep(SEEN_AFTER_S)
-    member.close()
+    ground.leave(group_id, member)
     return control(
         CODE,
         injected_at_ms,

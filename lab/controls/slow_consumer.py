@@ -4,8 +4,9 @@ import time
 
 from guarantees.findings import Kind
 from lab.controls.stated import control, may_be_said
-from lab.ground import Ground, read_until
+from lab.ground import Ground
 from lab.injected import Injected
+from lab.records import read_until
 from lab.truth import now_ms
 
 CODE = "C8"
@@ -26,5 +27,5 @@ def inject(ground: Ground) -> Injected:
         member.commit(message=read_until(member, burst * _READ - 1), asynchronous=False)
         time.sleep(1)
     member.commit(message=read_until(member, _BURSTS * _WRITTEN - 1), asynchronous=False)
-    member.close()
+    ground.leave(group_id, member)
     return control(CODE, injected_at_ms, may_be_said(Kind.FALLING_BEHIND, topic, partition=0, group_id=group_id))

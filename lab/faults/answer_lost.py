@@ -5,8 +5,9 @@ A proxy in front of the leader passes the batch on and closes the connection ins
 
 from guarantees.findings import Kind
 from lab.errors import LabError
-from lab.ground import Ground, send
+from lab.ground import Ground
 from lab.injected import Expected, Injected
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "S3"

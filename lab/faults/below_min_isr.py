@@ -11,9 +11,10 @@ from guarantees.findings import Grade, Kind
 from guarantees.places import TopicPartition
 from lab.beside import seconds
 from lab.errors import LabError
-from lab.ground import STAYS, Ground, send
+from lab.ground import STAYS, Ground
 from lab.injected import Expected, Injected
 from lab.partition_log import is_below, spans
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "S17"

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from lab.errors import LabError
 from lab.faults.answer_lost import stored_twice_expected
-from lab.ground import Ground, send
+from lab.ground import Ground
 from lab.injected import Injected
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "S5"

@@ -9,8 +9,9 @@ import time
 from dataclasses import replace
 
 from guarantees.findings import Grade, Kind
-from lab.ground import SEEN_AFTER_S, Ground, read_until
+from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Expected, Injected
+from lab.records import read_until
 from lab.truth import now_ms
 
 CODE = "S12"
@@ -98,6 +99,6 @@ def recover(ground: Ground, injected: Injected) -> Injected:
     """The group that reads again reads to the end; both leave in order."""
     latest, earliest = ground.held
     earliest.commit(message=read_until(earliest, int(str(injected.details["end"])) - 1), asynchronous=False)
-    for consumer in (latest, earliest):
-        consumer.close()
+    ground.leave(ground.name("skipping"), latest)
+    ground.leave(ground.name("again"), earliest)
     return replace(injected, recovered_at_ms=now_ms())

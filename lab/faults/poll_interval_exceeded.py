@@ -85,8 +85,8 @@ def recover(ground: Ground, injected: Injected) -> Injected:
         return _read_on(other, 50) and all(_position(other, end) == end.offset for end in ends)
 
     ground.await_that(is_read, f"{topic} was not read")
-    for member in (other, slow):
-        member.close()
+    ground.leave(ground.name("handling"), other)
+    slow.close()
     return replace(injected, recovered_at_ms=now_ms())
 
 

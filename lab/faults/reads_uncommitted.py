@@ -4,8 +4,9 @@ import time
 from dataclasses import replace
 
 from guarantees.findings import Grade, Kind
-from lab.ground import SEEN_AFTER_S, Ground, read_until, send
+from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Expected, Injected
+from lab.records import read_until, send
 from lab.truth import now_ms
 
 CODE = "S13"
@@ -65,5 +66,5 @@ def recover(ground: Ground, injected: Injected) -> Injected:
     producer.abort_transaction(30)
     end = ground.produce(str(injected.details["topic"]), 10)[-1]
     member.commit(message=read_until(member, end), asynchronous=False)
-    member.close()
+    ground.leave(ground.name("trading"), member)
     return replace(injected, recovered_at_ms=now_ms())

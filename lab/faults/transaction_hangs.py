@@ -10,7 +10,7 @@ from dataclasses import replace
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from guarantees.findings import Grade, Kind
-from lab.ground import STAYS, Ground, producer_ids
+from lab.ground import STAYS, Ground
 from lab.injected import Expected, Injected
 from lab.truth import now_ms
 from lab.wire import end_transaction, write_transactional_batch
@@ -30,7 +30,7 @@ def inject(ground: Ground) -> Injected:
     topic, name, group_id = ground.create_topic("meters"), ground.name("meters"), ground.name("billing")
     ground.produce(topic, kept)
     ground.read_to(group_id, topic, kept)
-    producer, ids = producer_ids(ground, transactional_id=name)
+    producer, ids = ground.producer_with_id(transactional_id=name)
     producer.init_transactions(30)
     ground.await_that(lambda: producer.poll(0.1) >= 0 and bool(ids), f"{name} has no producer id")
     injected_at_ms = now_ms()

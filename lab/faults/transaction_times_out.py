@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from guarantees.findings import Grade, Kind
-from lab.ground import Ground, producer_ids, send
+from lab.ground import Ground
 from lab.injected import Expected, Injected
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "S15"
@@ -22,7 +23,7 @@ def inject(ground: Ground) -> Injected:
     ground.produce(topic, kept)
     ground.read_to(group_id, topic, kept)
     injected_at_ms = now_ms()
-    producer, ids = producer_ids(ground, transactional_id=name, transaction_timeout_ms=_TIMEOUT_MS)
+    producer, ids = ground.producer_with_id(transactional_id=name, transaction_timeout_ms=_TIMEOUT_MS)
     producer.init_transactions(30)
     producer.begin_transaction()
     send(producer, topic, 0, count)

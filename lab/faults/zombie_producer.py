@@ -8,8 +8,9 @@ from confluent_kafka import KafkaException
 
 from guarantees.findings import Grade, Kind
 from lab.errors import LabError
-from lab.ground import Ground, send
+from lab.ground import Ground
 from lab.injected import Expected, Injected
+from lab.records import send
 from lab.truth import now_ms
 
 CODE = "S14"
