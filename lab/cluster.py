@@ -20,6 +20,7 @@ from lab.clients import admin_client
 from lab.errors import LabError
 from lab.java import java_home
 from lab.kafka_jars import Progress, kafka_classpath
+from lab.memory import available_memory_bytes, check_memory
 from lab.node import (
     CONTROLLER_ID,
     Node,
@@ -34,7 +35,6 @@ from lab.ports import free_ports, is_listening
 from lab.proxy import LostAnswers, Proxy
 
 BROKER_IDS = (1, 2, 3)
-NEEDED_MEMORY_BYTES = 1_700_000_000  # four processes, about 0.35 GB each, and room for the workload
 _START_WITHIN_S = 180.0
 _STOP_WITHIN_S = 8.0
 
@@ -230,24 +230,6 @@ class Cluster:
         admin = admin_client(self.bootstrap)
         described = admin.describe_consumer_groups(["lab-start"], request_timeout=5)["lab-start"]
         return described.exception(timeout=10) is None
-
-
-def check_memory(available_bytes: int | None) -> None:
-    """Refuse to start what would be killed for lack of memory; None where the system does not tell."""
-    if available_bytes is not None and available_bytes < NEEDED_MEMORY_BYTES:
-        raise LabError(
-            f"The lab's Kafka needs {NEEDED_MEMORY_BYTES / 1e9:.1f} GB of free memory and there are "
-            f"{available_bytes / 1e9:.1f} GB: close something, or use a larger machine."
-        )
-
-
-def available_memory_bytes() -> int | None:
-    """What the system can give without swapping; None where it does not say (only Linux does)."""
-    try:
-        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    except OSError:
-        return None
-    return int(found[1]) * 1024 if found else None
 
 
 def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
