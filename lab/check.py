@@ -34,7 +34,7 @@ _GIVE_UP_AFTER_S = 120.0
 def check() -> int:
     """0 only if everything injected was found with the right counts and nothing else was claimed."""
     directory = new_directory()
-    verdict, disagreements = judged_story(directory)
+    verdict, disagreements = judged_story(directory, tell)
     print(table(verdict, _NOTES))
     for line in disagreements:
         print(f"The lab is wrong about itself: {line}")
@@ -46,7 +46,7 @@ def check() -> int:
     return 0
 
 
-def judged_story(directory: Path) -> tuple[Verdict, list[str]]:
+def judged_story(directory: Path, tell: Callable[[Lab], object]) -> tuple[Verdict, list[str]]:
     """The verdict on the whole story, and where the cluster disagrees with the ground truth: there the lab is wrong."""
     with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
         tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, free_ports(1)[0]))

@@ -13,7 +13,6 @@ PAGE = Path("docs/truth.md")
 # Of the twenty faults the lab set out to inject.
 _NOT_INJECTED = {
     "S1 producer dies before it sends": "not observable without a source to reconcile with, and said so on the page",
-    "S16 consume-transform-produce, killed at random": "needs a workload of its own",
     "S19 acks=0 while the leader is away": "seen only by reconciliation with a source",
     "S20 idempotent consumers": "S8 and S10 with another sink",
     "duplicates at the sink of S10": "the run of S10 has no sink; the re-delivery is judged",

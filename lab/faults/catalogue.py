@@ -32,6 +32,7 @@ from lab.faults import (
     transaction_hangs,
     transaction_left_open,
     transaction_times_out,
+    transactional_member_killed,
     unclean_election,
     zombie_producer,
 )
@@ -87,6 +88,7 @@ _MODULES: tuple[FaultModule, ...] = (
     commit_before_processing,
     consumer_dies,
     transaction_left_open,
+    transactional_member_killed,
 )
 FAULTS: Mapping[str, FaultModule] = {module.NAME: module for module in _MODULES}
 
@@ -96,6 +98,7 @@ STORY_CODES: Mapping[str, str] = {
     consumer_dies.NAME: "S8",
     commit_before_processing.NAME: "S9",
     transaction_left_open.NAME: "S15w",
+    transactional_member_killed.NAME: "S16",
 }
 
 _ON_GROUND: tuple[GroundFault, ...] = (
