@@ -4,10 +4,11 @@ import json
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import Consumer, IsolationLevel, Producer, TopicPartition
+from confluent_kafka import Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from guarantees.findings import Kind
@@ -166,11 +167,15 @@ class Ground:
 
     def end_after_election(self, topic: str, before: End, partition: int = 0) -> End:
         """What the leader of a newer epoch says, as soon as it says it: its first answers may be errors."""
-        self.await_that(
-            lambda: self.end_of(topic, partition).leader_epoch > before.leader_epoch,
-            f"{topic}-{partition} should be led in a newer epoch than {before.leader_epoch}",
-        )
-        return self.end_of(topic, partition)
+        ends: list[End] = []
+
+        def is_led() -> bool:
+            with suppress(KafkaException):
+                ends.append(self.end_of(topic, partition))
+            return bool(ends) and ends[-1].leader_epoch > before.leader_epoch
+
+        self.await_that(is_led, f"{topic}-{partition} should be led in a newer epoch than {before.leader_epoch}")
+        return ends[-1]
 
     def stable_end_of(self, topic: str) -> int:
         """The last stable offset of partition 0: up to where a read_committed reader sees it."""
