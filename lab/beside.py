@@ -21,15 +21,15 @@ def beside(
 ) -> list[Injected]:
     """One entry for each span of each partition. A monitor may say it, with the right number of seconds.
 
-    Where a fault expects the same of the partition itself, that counts.
+    Where a fault expects the same from that moment on, that counts.
     """
-    told = {(each.kind, each.topic, each.partition) for fault in injected for each in fault.expected}
+    told = {(each.kind, each.topic, each.partition, each.evidence_at_ms) for one in injected for each in one.expected}
     return [
         _entry(kind, partition, start_ms, end_ms)
         for kind, holds in _HOLDS.items()
         for partition, seen in changes.items()
-        if (kind, partition.topic, partition.partition) not in told
         for start_ms, end_ms in spans(seen, lambda one, p=partition, h=holds: h(one, minima.get(p.topic, 1)), until_ms)
+        if (kind, partition.topic, partition.partition, start_ms) not in told
     ]
 
 

@@ -55,6 +55,7 @@ class Ground:
         self.admin = admin_client(self.bootstrap)
         self.held: tuple[Any, ...] = ()
         self.departures: list[Expected] = []
+        self.topics: list[str] = []
 
     def name(self, what: str) -> str:
         """Of a topic, a group or a transactional id of this fault."""
@@ -76,6 +77,7 @@ class Ground:
         wanted = NewTopic(
             topic, len(replicas), replica_assignment=[list(brokers) for brokers in replicas], config=config
         )
+        self.topics.append(topic)
         self.admin.create_topics([wanted], operation_timeout=30)[topic].result(timeout=60)
         for number in range(len(replicas)):
             self.await_state(topic, number, lambda seen: seen.in_sync == seen.replicas)

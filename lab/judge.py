@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from guarantees.findings import Kind
 from lab.found import Found
 from lab.injected import Demand, Expected, Injected
-from lab.stated import misstated
+from lab.stated import happened_then, misstated
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,13 @@ def _explanation(expected: Sequence[tuple[Injected, Expected]], finding: Found) 
 
 
 def explains(expected: Expected, finding: Found) -> bool:
-    """Same kind and place, and the same records where both say which."""
+    """Same kind and place, and the same records and the same time where both say which."""
     place = (expected.kind, expected.topic, expected.partition)
     return (
         place == (finding.kind, finding.topic, finding.partition)
         and _same_group(expected, finding)
-        and (_overlaps(expected, finding))
+        and _overlaps(expected, finding)
+        and happened_then(expected, finding)
     )
 
 

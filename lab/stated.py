@@ -13,13 +13,12 @@ def misstated(expected: Expected, finding: Found) -> Iterator[str]:
     for name, true in expected.facts.items():
         if (said := finding.evidence.get(name)) != true:
             yield f"{expected.place}: {name} is {true!r}, said {said!r}"
-    if expected.happened_between_ms is not None and not _touches(expected.happened_between_ms, finding):
-        yield f"{expected.place}: it happened at another time than said"
 
 
-def _touches(happened_ms: tuple[int, int], finding: Found) -> bool:
-    """The span between the last sample without and the first sample with it, as the evidence names them."""
+def happened_then(expected: Expected, finding: Found) -> bool:
+    """What happened lies between the last sample without and the first sample with it, as the evidence names them."""
+    if expected.happened_between_ms is None:
+        return True
+    first_ms, last_ms = expected.happened_between_ms
     before, after = finding.evidence.get("observed_before_at_ms"), finding.evidence.get("observed_at_ms")
-    if not isinstance(before, int) or not isinstance(after, int):
-        return False
-    return before <= happened_ms[1] and happened_ms[0] <= after
+    return isinstance(before, int) and isinstance(after, int) and before <= last_ms and first_ms <= after

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,6 +52,8 @@ class Trial:
     progress: Progress
     injected: list[Injected] = field(default_factory=list)
     runs: dict[str, tuple[int, float, str | None]] = field(default_factory=dict)
+    minima: dict[str, int] = field(default_factory=dict)
+    grounds: list[Ground] = field(default_factory=list)
 
     def run(self, faults: Sequence[GroundFault]) -> None:
         """All of them at once: only faults that do not disturb one another. Then listen for what is claimed wrongly."""
@@ -62,6 +64,14 @@ class Trial:
             with ThreadPoolExecutor(len(faults), thread_name_prefix="fault") as threads:
                 list(threads.map(self._run_one, faults))
         time.sleep(SEEN_AFTER_S)
+
+    def clear(self) -> None:
+        """Remove the topics, so that what later faults do to the brokers is not theirs too."""
+        topics = {topic for ground in self.grounds for topic in ground.topics}
+        for deleted in self.ground("judge").admin.delete_topics(list(topics), operation_timeout=30).values():
+            with suppress(KafkaException):  # of a fault that failed before it had them
+                deleted.result(timeout=60)
+        self.grounds.clear()
 
     def results(self) -> list[Result]:
         """The verdict on everything injected so far, fault by fault; what belongs to none stands beside."""
@@ -81,8 +91,9 @@ class Trial:
     def verdict(self) -> Verdict:
         """As the store and the ground truth stand now."""
         changes = self.log.changes()
-        minima = minima_of(self.ground("judge").admin, {partition.topic for partition in changes} & self._topics())
-        also = beside(changes, minima, self.injected, now_ms())
+        admin = self.ground("judge").admin
+        self.minima |= minima_of(admin, admin.list_topics(timeout=10).topics)
+        also = beside(changes, self.minima, self.injected, now_ms())
         return judge([*self.injected, *also], self._found())
 
     def ground(self, code: str) -> Ground:
@@ -91,6 +102,7 @@ class Trial:
     def _run_one(self, fault: GroundFault) -> None:
         started_s, at_ms = time.monotonic(), now_ms()
         ground = self.ground(fault.CODE)
+        self.grounds.append(ground)
         self.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: {fault.TITLE}")
         error = None
         try:
@@ -120,9 +132,6 @@ class Trial:
 
     def _found(self) -> list[Found]:
         return read_found(data_dir(self.directory))
-
-    def _topics(self) -> set[str]:
-        return set(self.ground("judge").admin.list_topics(timeout=10).topics)
 
 
 @contextmanager

@@ -58,6 +58,7 @@ def _run_on_ground(results: Path, seed: int, faults: Sequence[GroundFault], prog
             for batch in filter(None, [together, *([fault] for fault in faults if fault.ALONE)]):
                 running.run(batch)
                 found = _note(results, running)
+                running.clear()
             return all(map(_is_right, found))
 
     _in_directory(run, progress)

@@ -17,10 +17,15 @@ _REPLICAS = [[1, 2, 3], [2, 3, 1], [3, 1, 2]]
 def inject(ground: Ground) -> Injected:
     """Returns when the last broker is back and every replica in sync."""
     topic = ground.create_topic("orders", _REPLICAS, min_insync_replicas="2")
+    # Two copies alone: each in its turn is all there is, and leads.
+    for what, is_allowed in (("pair", "false"), ("unclean-pair", "true")):
+        ground.produce(ground.create_topic(what, [list(HURT)], unclean_leader_election_enable=is_allowed), 100)
     injected_at_ms = now_ms()
     with Traffic(ground, topic, len(_REPLICAS), ground.name("readers")):
         for broker in (*HURT, STAYS):
             ground.cluster.restart(broker)
             for partition in range(len(_REPLICAS)):
                 ground.await_state(topic, partition, lambda seen: seen.in_sync == seen.replicas)
+            for what in ("pair", "unclean-pair"):
+                ground.await_state(ground.name(what), 0, lambda seen: seen.in_sync == seen.replicas)
     return control(CODE, injected_at_ms)

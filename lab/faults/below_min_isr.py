@@ -67,7 +67,8 @@ def recover(ground: Ground, injected: Injected) -> Injected:
     ground.await_state(topic, 0, lambda seen: not is_below(seen, _MINIMUM))
     ground.produce(topic, 50)
     changes = ground.log.changes()[TopicPartition(topic, 0)]
-    lasted = [span for span in spans(changes, lambda seen: is_below(seen, _MINIMUM), now_ms()) if span[1] < now_ms()]
-    counted = replace(injected.expected[0], count=seconds(*lasted[-1]))
-    details = {**injected.details, "below_ms": lasted[-1][1] - lasted[-1][0], "refused_writes": len(refused)}
+    lasted = dict(spans(changes, lambda seen: is_below(seen, _MINIMUM), now_ms()))
+    start_ms, end_ms = injected.evidence_at_ms, lasted[injected.evidence_at_ms]
+    counted = replace(injected.expected[0], count=seconds(start_ms, end_ms))
+    details = {**injected.details, "below_ms": end_ms - start_ms, "refused_writes": len(refused)}
     return replace(injected, recovered_at_ms=now_ms(), expected=(counted,), details=details)

@@ -5,7 +5,7 @@ from guarantees.places import TopicPartition
 from lab.beside import beside
 from lab.injected import Demand
 from lab.partition_log import Seen, is_at, is_below, spans
-from tests.lab.builders import expected, injected
+from tests.lab.builders import EVIDENCE_MS, expected, injected
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -53,5 +53,8 @@ def test_what_was_true_beside_a_fault_may_be_said_with_its_seconds():
 
 def test_what_a_fault_demands_is_not_said_beside_it():
     demanded = injected(expected(Kind.BELOW_MIN_ISR, topic="orders", count=12, offsets=None))
+    first = EVIDENCE_MS // 1000
+    changes = [seen(first, 1), seen(first + 12, 1, 2, 3), seen(first + 30, 1)]
 
-    assert beside({ORDERS: [seen(0, 1)]}, {"orders": 2}, [demanded], 12_000) == []
+    (other,) = beside({ORDERS: changes}, {"orders": 2}, [demanded], (first + 35) * 1000)
+    assert (other.injected_at_ms, other.expected[0].count) == ((first + 30) * 1000, 5)

@@ -45,7 +45,10 @@ def test_evidence_that_is_wrong_or_left_out_is_named(evidence):
 )
 def test_the_span_a_finding_names_must_touch_the_moment_it_happened(before_ms, after_ms, is_right):
     said = finding(evidence={"observed_before_at_ms": before_ms, "observed_at_ms": after_ms})
-    assert (list(misstated(truth(happened_between_ms=(100, 200)), said)) == []) is is_right
+    verdict = judge([injected(truth(happened_between_ms=(100, 200)))], [said])
+
+    assert verdict.is_right is is_right
+    assert (verdict.false_findings == ()) is is_right
 
 
 def test_a_misstated_finding_is_found_and_not_met():
