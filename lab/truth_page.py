@@ -69,7 +69,7 @@ def page(
         "## What was wrong",
         _wrong(results),
         "## Not injected",
-        _table(("fault", "why"), not_injected.items()),
+        _table(("fault", "why"), [*not_injected.items(), *_without_result(results, about)]),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -137,6 +137,12 @@ def _claimed(row: ResultRow) -> str:
     upper = "…" if row.upper is None else f"{row.upper:,}"
     estimate = "" if row.estimate is None else f"{row.estimate:,} "
     return f"{estimate}[{row.lower or 0:,}, {upper}]"
+
+
+def _without_result(results: Sequence[Result], about: Sequence[About]) -> Iterable[tuple[str, str]]:
+    """What could be injected, and was not run."""
+    known = {result.code for result in results}
+    return [(f"{each.code} {each.title}", "no run so far") for each in about if each.code not in known]
 
 
 def _settle(settle_s: Mapping[str, float]) -> str:

@@ -114,6 +114,14 @@ def test_a_control_shows_what_was_stated_and_what_was_claimed_wrongly():
     assert "| **C1** rolling restart | 1 | `partitions_added` | 2 |" in text
 
 
+def test_what_was_not_run_is_named():
+    text = shown(result(expectations=[cut()], findings=[said()]))
+
+    assert "| S17 below the minimum | no run so far |" in text
+    assert "| C1 rolling restart | no run so far |" in text
+    assert "| S7 unclean leader election | no run so far |" not in text
+
+
 def test_a_false_finding_belongs_to_the_fault_whose_topic_or_group_it_names():
     codes = ["S1", "S15", "S15h"]
 
