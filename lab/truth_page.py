@@ -66,6 +66,7 @@ def page(
         "## Controls",
         "What happens in every healthy cluster: nothing may be claimed but the fact itself.",
         _table(_CONTROL_HEAD, (_control_line(each, results) for each in shown if each.is_control)),
+        _beside(results, about),
         "## What was wrong",
         _wrong(results),
         "## Not injected",
@@ -137,6 +138,20 @@ def _claimed(row: ResultRow) -> str:
     upper = "…" if row.upper is None else f"{row.upper:,}"
     estimate = "" if row.estimate is None else f"{row.estimate:,} "
     return f"{estimate}[{row.lower or 0:,}, {upper}]"
+
+
+def _beside(results: Sequence[Result], about: Sequence[About]) -> str:
+    """Findings on what was true because of a fault and is no fault's own: too few in-sync replicas of other topics."""
+    codes = {each.code for each in about}
+    rows = [row for result in results if result.code not in codes for row in result.rows if row.findings]
+    kinds = dict.fromkeys(row.kind for row in rows)
+    counts = {kind: [(row.right_findings, row.findings) for row in rows if row.kind == kind] for kind in kinds}
+    told = [
+        f"`{kind}` {sum(right for right, _ in found)} of {sum(all_ for _, all_ in found)} right"
+        for kind, found in counts.items()
+    ]
+    what = "Beside them, because brokers were away, and with the seconds that the lab saw itself"
+    return f"{what}: {', '.join(told) or 'nothing was found'}."
 
 
 def _without_result(results: Sequence[Result], about: Sequence[About]) -> Iterable[tuple[str, str]]:

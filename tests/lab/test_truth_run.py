@@ -122,6 +122,18 @@ def test_what_was_not_run_is_named():
     assert "| S7 unclean leader election | no run so far |" not in text
 
 
+def test_what_was_true_beside_the_faults_is_summed_up():
+    low = expected(Kind.AT_MIN_ISR, topic="other", count=20, offsets=None, demand=Demand.NONE)
+    claims = [
+        found(Kind.AT_MIN_ISR, topic="other", count=None, bounds=bounds, offsets=None)
+        for bounds in ((15, 25), (30, 40))
+    ]
+    results = [result("beside", seed=n, expectations=[low], findings=[claim]) for n, claim in enumerate(claims, 1)]
+
+    assert "`at_min_isr` 1 of 2 right." in shown(*results)
+    assert "nothing was found." in shown(result(expectations=[cut()], findings=[said()]))
+
+
 def test_a_false_finding_belongs_to_the_fault_whose_topic_or_group_it_names():
     codes = ["S1", "S15", "S15h"]
 
