@@ -109,6 +109,8 @@ def _fault_lines(about: About, results: Sequence[Result]) -> Iterable[tuple[str,
     if not judged:
         yield f"{about.code} {about.title}", about.breaks, "could not be injected", "", "", "", "", ""
     kinds = dict.fromkeys(row.kind for result in judged for row in result.rows if row.demanded)
+    if judged and not kinds:
+        yield f"**{about.code}** {about.title}", about.breaks, "none may be made", "", "", _runs(judged), "", str(false)
     for number, kind in enumerate(kinds):
         rows = [row for result in judged for row in result.rows if row.kind == kind and row.demanded]
         yield (
@@ -121,6 +123,10 @@ def _fault_lines(about: About, results: Sequence[Result]) -> Iterable[tuple[str,
             _SEPARATOR.join("–" if row.visible_after_s is None else f"{row.visible_after_s:.1f}" for row in rows),
             str(false) if number == 0 else "",
         )
+
+
+def _runs(results: Sequence[Result]) -> str:
+    return f"{len(results)} run{'' if len(results) == 1 else 's'}"
 
 
 def _control_line(about: About, results: Sequence[Result]) -> tuple[str, ...]:
