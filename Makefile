@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-fast lint mutate screenshots clean
+.PHONY: help demo run test test-fast truth lint mutate screenshots clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (
 
 test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browser (under a minute)
 	$(BIN)/python -m pytest -m "not integration and not spark and not browser"
+
+truth: $(VENV)/.runtime ## every fault and control for real, three times, and docs/truth.md (45 minutes): make truth ONLY=S7
+	$(BIN)/python -m lab truth $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(AGAIN),--again)
 
 lint: $(VENV)/.development ## style, formatting and types
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

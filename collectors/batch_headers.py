@@ -59,10 +59,13 @@ class HeaderRounds:
         self._state = HeaderState()
 
     def next_round(self, topology: Topology, observed: Round, topic_settings: TopicSettings) -> list[ReadRange]:
-        """Read what is new of every wanted partition, store it, then judge it."""
-        wanted = [p for p in watched_partitions(self._watched.settings, topology) if self._is_wanted(p)]
-        if not wanted:
+        """Read what is new of every wanted partition, store it, then judge it.
+
+        A round without any is one too: partitions of later rounds are new then.
+        """
+        if not self._watched.settings.header_topics:
             return []
+        wanted = [p for p in watched_partitions(self._watched.settings, topology) if self._is_wanted(p)]
         if self._state.cluster_id != topology.cluster_id:
             self._resume(topology.cluster_id)
         state = self._state

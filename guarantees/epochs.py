@@ -77,6 +77,31 @@ def leaders_log_end(offsets: PartitionOffsets, replicas: Iterable[ReplicaOffset]
     return None
 
 
+def log_ends(before: Memory, observed: Round) -> dict[TopicPartition, tuple[ReplicaOffset, ...]]:
+    """Log ends by replica. A leader that does not answer keeps its own as it was last seen, below which its log did not
+    end when it died: until another one leads, whole rounds may pass (broker.session.timeout.ms). A follower's would
+    tell nothing of what it has now.
+    """
+    kept = {
+        partition: _with_leaders_end(before, partition, replicas)
+        for partition, replicas in observed.replicas.items()
+        if any(not isinstance(replica.log_end_offset, int) for replica in replicas)
+    }
+    return {**before.replicas, **observed.replicas, **kept}
+
+
+def _with_leaders_end(
+    before: Memory, partition: TopicPartition, replicas: Sequence[ReplicaOffset]
+) -> tuple[ReplicaOffset, ...]:
+    last = before.offsets.get(partition)
+    leader = None if last is None else last.broker
+    known = {replica.broker: replica for replica in before.replicas.get(partition, ()) if replica.broker == leader}
+    return tuple(
+        replica if isinstance(replica.log_end_offset, int) else known.get(replica.broker, replica)
+        for replica in replicas
+    )
+
+
 def _answers(before: Memory, observed: Round) -> dict[TopicPartition, Mapping[int, tuple[EpochEnd, ...]]]:
     """The last two known answers per asked epoch, both of the same leader's epoch."""
     known = dict(before.epochs.ends)

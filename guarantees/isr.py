@@ -99,7 +99,7 @@ def while_low(finding: Finding, view: View, low: Mapping[TopicPartition, LowIsr]
     state = view.round.states.get(partition)
     if state is None or is_stale(view.before, partition, state):
         return finding
-    if partition not in low:
+    if partition not in low or low[partition].since_ms > number(finding.evidence, "last_below_at_ms"):
         bounds = seconds(finding.evidence, state.observed_at_ms)
         return replace(finding, bounds=bounds, last_seen_at_ms=state.observed_at_ms, closed_reason=over)
     span_ms = state.observed_at_ms - number(finding.evidence, "last_below_at_ms")

@@ -147,7 +147,8 @@ class Memory:
     lengths (ms) of the last two silences that a commit ended: how slowly a group is wont to commit; `past_epoch_ends`
     commits seen to move on past the end of the epoch they name; `recreated` topics whose new id was seen once; `added`
     the topic ids of partitions that a watched topic grew by; `discovered` the high watermark of such a partition as
-    last read before a group was first seen to own it; `gone_groups` were seen and are no longer listed.
+    last read before a group was first seen to own it; `missing_groups` were seen and are not
+    listed, `gone_groups` not for two rounds.
     """
 
     commits: Mapping[GroupPartition, CommittedOffset] = field(default_factory=dict)
@@ -169,6 +170,7 @@ class Memory:
     pending: Mapping[GroupPartition, PendingCommit] = field(default_factory=dict)
     added: Mapping[TopicPartition, str] = field(default_factory=dict)
     discovered: Mapping[GroupPartition, int] = field(default_factory=dict)
+    missing_groups: frozenset[str] = frozenset()
     gone_groups: frozenset[str] = frozenset()
     open: Mapping[str, Finding] = field(default_factory=dict)
 

@@ -95,9 +95,13 @@ def _empty_since(known: GroupSight | None, state: GroupState) -> int | None:
     return state.observed_at_ms if state.unchanged_since_ms is None else state.unchanged_since_ms
 
 
-def gone_groups(before: Memory, observed: Round) -> frozenset[str]:
-    """Groups seen before that no coordinator lists; a coordinator that does not answer leaves its groups Unknown."""
-    return frozenset(before.groups.keys() - observed.groups.keys()) if observed.groups else before.gone_groups
+def missing_groups(before: Memory, observed: Round) -> frozenset[str]:
+    """Groups seen before that no coordinator lists; a coordinator that does not answer leaves its groups Unknown.
+
+    Gone is what two rounds miss: when a group moves to another coordinator, one round may ask the new one before it has
+    the group and the old one after it gave it up.
+    """
+    return frozenset(before.groups.keys() - observed.groups.keys()) if observed.groups else before.missing_groups
 
 
 def in_use(sights: Mapping[str, GroupSight], found: Triage) -> dict[str, GroupSight]:

@@ -35,7 +35,7 @@ from guarantees.rules import (
 )
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
-from guarantees.trust import distrusted_groups, gone_groups, group_sights, in_use, newest_states, trusted_offsets
+from guarantees.trust import distrusted_groups, group_sights, in_use, missing_groups, newest_states, trusted_offsets
 from guarantees.view import View, readers
 
 __all__ = ["Memory", "observe", "resume"]
@@ -123,13 +123,14 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
     silences, customs = progress.remember(memory, observed, offsets, found, distrusted, thresholds.gap_s)
     states, former_states = newest_states(memory, observed)
     holds = stable_offset.remember(memory, observed, offsets)
-    gone = gone_groups(memory, observed)
+    missing = missing_groups(memory, observed)
+    gone = missing & memory.missing_groups
     now = Memory(
         commits=_without_groups(found.commits, gone - memory.gone_groups),
         offsets={**memory.offsets, **{p: o for p, o in offsets.items() if isinstance(o.leader_epoch, int)}},
         states=states,
         former_states=former_states,
-        replicas={**memory.replicas, **observed.replicas},
+        replicas=epochs.log_ends(memory, observed),
         groups=in_use(sights, found),
         silences=silences,
         customs=customs,
@@ -144,6 +145,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         pending=commit_pending.remember(memory, observed, found.pending, thresholds.gap_s),
         added=added,
         discovered=discovered,
+        missing_groups=missing,
         gone_groups=gone,
         open=memory.open,
     )

@@ -11,13 +11,15 @@ from lab.check import check
 from lab.cluster import Cluster
 from lab.demo import show
 from lab.errors import LabError
-from lab.faults.catalogue import FAULTS
+from lab.faults.catalogue import INJECTABLE
 from lab.injected import load_injected
 from lab.paths import LabPaths
 from lab.pipelines import Lab
 from lab.running import discard, find_directory, new_directory, registered, request_fault, serve_requests
 from lab.self_check import self_check
 from lab.story import tell
+from lab.truth_document import PAGE, write_page
+from lab.truth_run import RESULTS, SEEDS, Wanted, run_truth
 
 INTERRUPTED = 130  # as shells have it
 
@@ -30,6 +32,7 @@ def main() -> int:
         "story": story_command,
         "inject": inject_command,
         "demo": demo_command,
+        "truth": truth_command,
     }
     # Ending the lab politely and with Ctrl-C is the same; a shell's background jobs would inherit SIGINT as ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -42,7 +45,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("Stopped.")
         # A cluster or a demo ends this way; a story did not come to its end.
-        return INTERRUPTED if arguments.command in ("story", "inject") else 0
+        return INTERRUPTED if arguments.command in ("story", "inject", "truth") else 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -55,8 +58,15 @@ def parser() -> argparse.ArgumentParser:
     )
     commands.add_parser("demo", help="cluster, workload, Tidemark with its page, and the faults, until Ctrl-C")
     inject = commands.add_parser("inject", help="a fault in the lab that runs")
-    inject.add_argument("fault", choices=sorted(FAULTS))
+    inject.add_argument("fault", choices=INJECTABLE)
     inject.add_argument("--lab", type=Path, help="directory of the lab (default: the one that runs)")
+    truth = commands.add_parser("truth", help="every fault and control for real, and what Tidemark made of them")
+    truth.add_argument("--only", nargs="+", default=[], metavar="S7", help="these faults (default: all)")
+    truth.add_argument("--seed", type=int, nargs="+", default=list(SEEDS), help="a run each (default: %(default)s)")
+    truth.add_argument("--results", type=Path, default=RESULTS, help="what is known already; default %(default)s")
+    truth.add_argument("--page", type=Path, default=PAGE, help="written from all results; default %(default)s")
+    truth.add_argument("--no-run", action="store_true", help="only write the page")
+    truth.add_argument("--again", action="store_true", help="also those that have a result")
     return top
 
 
@@ -65,9 +75,9 @@ def cluster_command(_arguments: argparse.Namespace) -> NoReturn:
     directory = new_directory()
     try:
         with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
-            print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(sorted(FAULTS))}}}")
+            print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(INJECTABLE)}}}")
             print(f"Bootstrap: {cluster.bootstrap}   (Ctrl-C stops everything)", flush=True)
-            serve_requests(lab)
+            serve_requests(lab, cluster)
     finally:
         discard(directory)
 
@@ -92,6 +102,18 @@ def inject_command(arguments: argparse.Namespace) -> int:
     paths = LabPaths(arguments.lab or find_directory())
     request_fault(paths, arguments.fault)
     print(f"{arguments.fault}: done; what is true because of it stands in {paths.injected}")
+    return 0
+
+
+def truth_command(arguments: argparse.Namespace) -> int:
+    """Go on where the results end."""
+    wanted = Wanted(arguments.seed, arguments.only, arguments.again)
+    try:
+        if not arguments.no_run:
+            run_truth(arguments.results, wanted, progress=lambda line: print(f"{line}\n", end="", flush=True))
+    finally:
+        write_page(arguments.results, arguments.page)
+    print(f"{arguments.page} is written from {arguments.results}")
     return 0
 
 

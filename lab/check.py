@@ -34,6 +34,20 @@ _GIVE_UP_AFTER_S = 120.0
 def check() -> int:
     """0 only if everything injected was found with the right counts and nothing else was claimed."""
     directory = new_directory()
+    verdict, disagreements = judged_story(directory, tell)
+    print(table(verdict, _NOTES))
+    for line in disagreements:
+        print(f"The lab is wrong about itself: {line}")
+    if not verdict.is_right or disagreements:
+        print(f"Ground truth, findings and logs are kept in {directory}")
+        return 1
+    print("Everything injected was found, with the right counts, and nothing else was claimed.")
+    discard(directory)
+    return 0
+
+
+def judged_story(directory: Path, tell: Callable[[Lab], object]) -> tuple[Verdict, list[str]]:
+    """The verdict on the whole story, and where the cluster disagrees with the ground truth: there the lab is wrong."""
     with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
         tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, free_ports(1)[0]))
         try:
@@ -45,15 +59,7 @@ def check() -> int:
             disagreements = self_check(cluster.bootstrap, load_injected(lab.paths.injected))
         finally:
             stop_tidemark(tidemark)
-    print(table(verdict, _NOTES))
-    for line in disagreements:
-        print(f"The lab is wrong about itself: {line}")
-    if not verdict.is_right or disagreements:
-        print(f"Ground truth, findings and logs are kept in {directory}")
-        return 1
-    print("Everything injected was found, with the right counts, and nothing else was claimed.")
-    discard(directory)
-    return 0
+    return verdict, disagreements
 
 
 def verdict_on(directory: Path) -> Verdict:

@@ -20,9 +20,11 @@ from lab.clients import admin_client
 from lab.errors import LabError
 from lab.java import java_home
 from lab.kafka_jars import Progress, kafka_classpath
+from lab.memory import available_memory_bytes, check_memory
 from lab.node import (
     CONTROLLER_ID,
     Node,
+    Outside,
     as_properties,
     format_command,
     java_command,
@@ -30,9 +32,9 @@ from lab.node import (
     server_properties,
 )
 from lab.ports import free_ports, is_listening
+from lab.proxy import LostAnswers, Proxy
 
 BROKER_IDS = (1, 2, 3)
-NEEDED_MEMORY_BYTES = 1_700_000_000  # four processes, about 0.35 GB each, and room for the workload
 _START_WITHIN_S = 180.0
 _STOP_WITHIN_S = 8.0
 
@@ -41,7 +43,8 @@ class Cluster:
     """Started and stopped by its handle; its data lives in a temporary directory and goes with it.
 
     Start it from a thread that outlives it (see `Child`). `overrides` are server properties for all nodes;
-    `log_requests` makes each broker write every request it serves to `requests.log` in its folder.
+    `log_requests` makes each broker write every request it serves to `requests.log` in its folder. With `is_proxied`
+    the brokers have a second address each, behind a proxy that loses answers on demand (`lost_answers`).
     """
 
     def __init__(
@@ -49,11 +52,15 @@ class Cluster:
         *,
         overrides: Mapping[str, str] | None = None,
         log_requests: bool = False,
+        is_proxied: bool = False,
         progress: Progress = print,
     ) -> None:
         self._overrides = dict(overrides or {})
         self._log_requests = log_requests
+        self._is_proxied = is_proxied
         self._progress = progress
+        self.lost_answers = LostAnswers()
+        self._proxies: list[Proxy] = []
         self._children: dict[int, Child] = {}
         self._nodes: dict[int, Node] = {}
         self.directory = Path()
@@ -75,6 +82,15 @@ class Cluster:
     def bootstrap(self) -> str:
         """The brokers' addresses, for `bootstrap.servers`."""
         return ",".join(self._nodes[broker].address for broker in BROKER_IDS)
+
+    @property
+    def proxied_bootstrap(self) -> str:
+        """For clients that shall reach the brokers through the proxies."""
+        return ",".join(f"127.0.0.1:{outside.advertised_port}" for outside in self._outside)
+
+    @property
+    def _outside(self) -> list[Outside]:
+        return [node.outside for node in self._nodes.values() if node.outside is not None]
 
     def address(self, broker: int) -> str:
         """One broker's host and port."""
@@ -102,6 +118,7 @@ class Cluster:
             for node in self._nodes.values():
                 self._spawn(node)
             self._wait_until(self._is_ready, "Kafka did not become ready")
+            self._proxies = [Proxy(each.advertised_port, each.port, self.lost_answers) for each in self._outside]
         except BaseException:
             self.stop()
             raise
@@ -109,6 +126,8 @@ class Cluster:
 
     def stop(self) -> None:
         """Ask the brokers to end, then the controller; insist after a while; remove the data."""
+        for proxy in self._proxies:
+            proxy.stop()
         brokers = [child for node_id, child in self._children.items() if node_id != CONTROLLER_ID]
         for child in brokers:
             child.terminate()
@@ -141,10 +160,20 @@ class Cluster:
         self._spawn(self._nodes[broker])
         self._wait_until(lambda: self._knows_all(broker), f"Broker {broker} did not come back")
 
+    def revive(self) -> None:
+        """Resume and start again whatever a fault that failed halfway left paused or dead."""
+        for broker in BROKER_IDS:
+            self._children[broker].resume()
+            if not self._children[broker].is_running:
+                self.restart(broker)
+
     def _lay_out(self) -> None:
         roles = [(CONTROLLER_ID, "controller"), *((broker, "broker") for broker in BROKER_IDS)]
-        for (node_id, role), port in zip(roles, free_ports(len(roles)), strict=True):
-            node = Node(node_id, role, port, self.directory / f"{role}-{node_id}")
+        ports = free_ports(3 * len(roles))
+        for node_id, role in roles:
+            port, inner, advertised = ports.pop(), ports.pop(), ports.pop()
+            outside = Outside(inner, advertised) if self._is_proxied and role == "broker" else None
+            node = Node(node_id, role, port, self.directory / f"{role}-{node_id}", outside)
             node.directory.mkdir()
             self._nodes[node_id] = node
         for node in self._nodes.values():
@@ -201,24 +230,6 @@ class Cluster:
         admin = admin_client(self.bootstrap)
         described = admin.describe_consumer_groups(["lab-start"], request_timeout=5)["lab-start"]
         return described.exception(timeout=10) is None
-
-
-def check_memory(available_bytes: int | None) -> None:
-    """Refuse to start what would be killed for lack of memory; None where the system does not tell."""
-    if available_bytes is not None and available_bytes < NEEDED_MEMORY_BYTES:
-        raise LabError(
-            f"The lab's Kafka needs {NEEDED_MEMORY_BYTES / 1e9:.1f} GB of free memory and there are "
-            f"{available_bytes / 1e9:.1f} GB: close something, or use a larger machine."
-        )
-
-
-def available_memory_bytes() -> int | None:
-    """What the system can give without swapping; None where it does not say (only Linux does)."""
-    try:
-        found = re.search(r"^MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    except OSError:
-        return None
-    return int(found[1]) * 1024 if found else None
 
 
 def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:

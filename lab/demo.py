@@ -6,7 +6,7 @@ from typing import NoReturn
 from lab.child import Child
 from lab.cluster import Cluster
 from lab.errors import LabError
-from lab.faults.catalogue import FAULTS
+from lab.faults.catalogue import INJECTABLE
 from lab.pipelines import Lab
 from lab.ports import free_ports, is_listening
 from lab.running import discard, new_directory, registered, serve_requests
@@ -25,7 +25,7 @@ def show() -> NoReturn:
             port = page_port()
             tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, port))
             try:
-                watch(lab, tidemark, port)
+                watch(lab, cluster, tidemark, port)
             finally:
                 print("Stopping Tidemark, the workload and Kafka", flush=True)
                 stop_tidemark(tidemark)
@@ -33,15 +33,15 @@ def show() -> NoReturn:
         discard(directory)
 
 
-def watch(lab: Lab, tidemark: Child, port: int) -> NoReturn:
+def watch(lab: Lab, cluster: Cluster, tidemark: Child, port: int) -> NoReturn:
     """The story, as soon as there is something that can see it."""
     lab.progress("Starting Tidemark: collectors, Spark, and the page")
     await_page(tidemark, port)
     lab.progress(f"\n    Tidemark: http://127.0.0.1:{port}   (Ctrl-C stops everything)\n")
     await_watching(tidemark, lab.paths.directory)
     tell(lab)
-    lab.progress(f"The story is told. Again: python -m lab inject {{{','.join(sorted(FAULTS))}}}")
-    serve_requests(lab)
+    lab.progress(f"The story is told. Again: python -m lab inject {{{','.join(INJECTABLE)}}}")
+    serve_requests(lab, cluster)
 
 
 def await_page(tidemark: Child, port: int) -> None:

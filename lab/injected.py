@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
-from guarantees.findings import Kind
+from guarantees.findings import Grade, Kind
 from lab.deeds import Spot
 
 
@@ -24,12 +25,14 @@ class Expected:
 
     `count`: extra copies, lost ids or redelivered records; None where nothing is counted. `first_offset` and
     `last_offset` (inclusive) bound the records concerned: later copies, lost source records, redelivered records, the
-    open transaction's records. `evidence_at_ms`: from when the cluster shows it.
+    open transaction's records. `evidence_at_ms`: from when the cluster shows it. `partition` is None for what concerns
+    a whole topic. Where they are given, a finding must also carry this `grade`, these values in its evidence (`facts`),
+    and name a span of time that touches `happened_between_ms`.
     """
 
     kind: Kind
     topic: str
-    partition: int
+    partition: int | None
     group_id: str | None
     count: int | None
     first_offset: int | None
@@ -37,6 +40,14 @@ class Expected:
     evidence_at_ms: int
     message_ids: tuple[str, ...] = ()
     demand: Demand = Demand.EACH
+    grade: Grade | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+    happened_between_ms: tuple[int, int] | None = None
+
+    @property
+    def place(self) -> str:
+        """As people write it."""
+        return self.topic if self.partition is None else f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,15 +112,16 @@ def load_injected(path: Path) -> list[Injected]:
 
 def parse_injected(text: str) -> Injected:
     fields = json.loads(text)
-    expected = tuple(
-        Expected(
-            **{
-                **each,
-                "kind": Kind(each["kind"]),
-                "demand": Demand(each["demand"]),
-                "message_ids": tuple(each["message_ids"]),
-            }
-        )
-        for each in fields.pop("expected")
-    )
-    return Injected(**fields, expected=expected)
+    return Injected(**{**fields, "expected": tuple(_parse_expected(each) for each in fields["expected"])})
+
+
+def _parse_expected(fields: Mapping[str, Any]) -> Expected:
+    between = fields["happened_between_ms"]
+    typed = {
+        "kind": Kind(fields["kind"]),
+        "demand": Demand(fields["demand"]),
+        "grade": None if fields["grade"] is None else Grade(fields["grade"]),
+        "message_ids": tuple(fields["message_ids"]),
+        "happened_between_ms": None if between is None else (between[0], between[1]),
+    }
+    return Expected(**{**fields, **typed})

@@ -4,28 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from guarantees.findings import Kind
+from lab.found import Found
 from lab.injected import Demand, Expected, Injected
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """One finding of a monitor. What it does not count or bound is None.
-
-    `first_offset` and `last_offset` (inclusive) are those of the records concerned, where the finding names them;
-    `first_seen_ms` is when the finding was in the store. `title` is for people.
-    """
-
-    kind: Kind
-    topic: str
-    partition: int | None
-    group_id: str | None
-    lower: int | None
-    estimate: int | None
-    upper: int | None
-    first_offset: int | None
-    last_offset: int | None
-    first_seen_ms: int
-    title: str
+from lab.stated import happened_then, misstated
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +14,8 @@ class Row:
     """What became of one fault's findings of one kind on one topic, over all partitions.
 
     `injected` is None where nothing is counted. `visible_after_s` runs from the evidence to the last partition's
-    finding; `claim` is what the findings say together. `complaints` are empty when the monitor was right.
+    finding; `claim` is what the findings say together. `complaints` are empty when the monitor was right. `met` of the
+    `demanded` findings are there and right; `right_findings` of all `findings` are.
     """
 
     fault: str
@@ -45,6 +27,10 @@ class Row:
     claim: "Claim | None"
     visible_after_s: float | None
     complaints: tuple[str, ...]
+    demanded: int
+    met: int
+    findings: int
+    right_findings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +69,13 @@ def _explanation(expected: Sequence[tuple[Injected, Expected]], finding: Found) 
 
 
 def explains(expected: Expected, finding: Found) -> bool:
-    """Same kind and place, and the same records where both say which."""
+    """Same kind and place, and the same records and the same time where both say which."""
     place = (expected.kind, expected.topic, expected.partition)
     return (
         place == (finding.kind, finding.topic, finding.partition)
         and _same_group(expected, finding)
-        and (_overlaps(expected, finding))
+        and _overlaps(expected, finding)
+        and happened_then(expected, finding)
     )
 
 
@@ -133,8 +120,30 @@ def _row(fault: str, kind: Kind, topic: str, group: Sequence[Answered]) -> Row:
         partitions_found=sum(bool(those) for _, _, those in group),
         claim=Claim.of(findings) if findings else None,
         visible_after_s=max(delays) / 1000 if delays else None,
-        complaints=(*_missed(group), *(complaint for each in group for complaint in _miscounted(each))),
+        complaints=(*_missed(group), *(complaint for each in group for complaint in _wrong(each))),
+        demanded=len(_demands(group)),
+        met=sum(any(_is_right(each) for each in demand) for demand in _demands(group)),
+        findings=len(findings),
+        right_findings=sum(len(each[2]) for each in group if _is_right(each)),
     )
+
+
+def _demands(group: Sequence[Answered]) -> list[list[Answered]]:
+    """What must be said, each with the places that satisfy it."""
+    either = [each for each in group if each[1].demand is Demand.ANY]
+    return [[each] for each in group if each[1].demand is Demand.EACH] + ([either] if either else [])
+
+
+def _is_right(answered: Answered) -> bool:
+    return bool(answered[2]) and not list(_wrong(answered))
+
+
+def _wrong(answered: Answered) -> Iterable[str]:
+    """What is wrong with the findings of one place, apart from their being too few."""
+    _, expected, findings = answered
+    yield from _miscounted(answered)
+    for finding in findings:
+        yield from misstated(expected, finding)
 
 
 def _missed(group: Sequence[Answered]) -> Iterable[str]:
@@ -155,8 +164,7 @@ def _miscounted(answered: Answered) -> Iterable[str]:
     claimed = Claim.of(findings)
     if not claimed.holds(expected.count):
         estimate = "" if claimed.estimate is None else f"{claimed.estimate:,} "
-        where = f"{expected.topic}-{expected.partition}"
-        yield f"{where}: {expected.count} injected, claimed {estimate}{claimed.interval()}"
+        yield f"{expected.place}: {expected.count} injected, claimed {estimate}{claimed.interval()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,4 +198,4 @@ def _sum(values: Iterable[int | None]) -> int | None:
 
 
 def _named(expected: Sequence[Expected]) -> str:
-    return ", ".join(f"{each.topic}-{each.partition}" for each in expected)
+    return ", ".join(each.place for each in expected)

@@ -23,6 +23,11 @@ BROKER_SETTINGS: Mapping[str, str] = {
     "share.coordinator.state.topic.min.isr": "2",
     "group.initial.rebalance.delay.ms": "0",
     "auto.create.topics.enable": "false",
+    # Logs are tidied as soon as they may be, so that retention and compaction show within seconds.
+    "log.initial.task.delay.ms": "1000",
+    "log.retention.check.interval.ms": "1000",
+    "log.segment.delete.delay.ms": "1000",
+    "log.cleaner.backoff.ms": "500",
     # Small heaps: the cleaner would take 128 MB of each at once.
     "log.cleaner.dedupe.buffer.size": "4194304",
     "num.network.threads": "2",
@@ -34,6 +39,14 @@ _HEAP: Mapping[str, Sequence[str]] = {"controller": ("-Xmx200m", "-Xms64m"), "br
 
 
 @dataclass(frozen=True, slots=True)
+class Outside:
+    """A second listener of a broker, and the port under which it is advertised: that of a proxy in front of it."""
+
+    port: int
+    advertised_port: int
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     """A controller or a broker on the loopback address."""
 
@@ -41,6 +54,7 @@ class Node:
     role: str
     port: int
     directory: Path
+    outside: "Outside | None" = None
 
     @property
     def name(self) -> str:
@@ -76,8 +90,18 @@ def server_properties(node: Node, controller: Node, overrides: Mapping[str, str]
         "advertised.listeners": f"{listener}://{node.address}",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
         "log.dirs": str(node.data_dir),
+        **({} if node.outside is None else _outside_listener(node, node.outside)),
         **BROKER_SETTINGS,
         **overrides,
+    }
+
+
+def _outside_listener(node: Node, outside: Outside) -> dict[str, str]:
+    return {
+        "listeners": f"PLAINTEXT://{node.address},OUTSIDE://127.0.0.1:{outside.port}",
+        "advertised.listeners": f"PLAINTEXT://{node.address},OUTSIDE://127.0.0.1:{outside.advertised_port}",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,OUTSIDE:PLAINTEXT",
+        "inter.broker.listener.name": "PLAINTEXT",
     }
 
 

@@ -42,6 +42,7 @@ class Lab:
         self._children: dict[str, Child] = {}
         self._started: dict[str, int] = {}
         self.orders_producer = ""
+        self.ledger_member = ""
         self.members: list[str] = []
 
     def __enter__(self) -> "Lab":
@@ -61,7 +62,7 @@ class Lab:
         try:
             self.start_orders_producer()
             self.spawn("shipments-producer", "steady_producer", *_stream("shipments", SHIPMENTS_PER_S))
-            ledger = self.spawn("shipping-ledger", "ledger_member")
+            ledger = self.start_ledger_member()
             reader = self.spawn("audit-reader", "audit_reader")
             self.members = [self._spawn_member(), self._spawn_member()]
             self.await_calm()
@@ -95,6 +96,11 @@ class Lab:
         """A producer of orders that goes on where the last one recorded that it stood."""
         self.orders_producer = self.spawn("orders-producer", "steady_producer", *_stream("orders", ORDERS_PER_S))
         return self.orders_producer
+
+    def start_ledger_member(self) -> str:
+        """A member of shipping-ledger, which fences the one before it."""
+        self.ledger_member = self.spawn("shipping-ledger", "ledger_member")
+        return self.ledger_member
 
     def replace_member(self, dead: str) -> str:
         """Start a member in the place of one that ended, and wait until the group has settled."""

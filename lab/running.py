@@ -10,11 +10,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
+from confluent_kafka import KafkaException
+
+from lab.cluster import Cluster
 from lab.errors import LabError
-from lab.faults.catalogue import FAULTS
+from lab.faults.catalogue import FAULTS, ON_GROUND, GroundFault, mended
+from lab.ground import STAYS, Ground
+from lab.injected import append_injected
+from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.pipelines import Lab
-from lab.story import run_fault
+from lab.story import facts, run_fault
 
 PREFIX = "tidemark-lab-"
 # The slowest fault waits for a transaction timeout of a minute.
@@ -61,15 +67,37 @@ def is_alive(entry: Path) -> bool:
     return True
 
 
-def serve_requests(lab: Lab) -> NoReturn:
+def serve_requests(lab: Lab, cluster: Cluster) -> NoReturn:
     """Inject the faults others ask for, one after the other, until interrupted."""
     while True:
         for request in sorted(lab.paths.requests.glob("*.request")):
             name = request.read_text()
             request.unlink()
-            run_fault(lab, FAULTS[name])
-            request.with_suffix(".done").touch()
+            failure = ""
+            if name in FAULTS:
+                run_fault(lab, FAULTS[name])
+            else:
+                failure = run_on_ground(lab, cluster, ON_GROUND[name])
+            request.with_suffix(".done").write_text(failure)
         time.sleep(0.2)
+
+
+def run_on_ground(lab: Lab, cluster: Cluster, fault: GroundFault) -> str:
+    """A fault with topics of its own beside the workload; empty, or why it could not be injected."""
+    lab.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: {fault.TITLE}")
+    with PartitionLog(cluster.address(STAYS)) as log:
+        ground = Ground(cluster, log, fault.CODE, seed=int(time.time()))
+        try:
+            injected = fault.inject(ground)
+            append_injected(lab.paths.injected, injected)
+            for line in facts(injected):
+                lab.progress(f"           {line}")
+            append_injected(lab.paths.injected, mended(fault, ground, injected))
+        except (LabError, KafkaException) as exc:
+            cluster.revive()
+            return str(exc)
+    lab.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: over")
+    return ""
 
 
 def request_fault(paths: LabPaths, name: str) -> None:
@@ -83,4 +111,7 @@ def request_fault(paths: LabPaths, name: str) -> None:
         if time.monotonic() > deadline or not is_alive(paths.running):
             raise LabError(f"The lab in {paths.directory} did not finish {name}: see what it printed.")
         time.sleep(0.2)
+    failure = request.with_suffix(".done").read_text()
     request.with_suffix(".done").unlink()
+    if failure:
+        raise LabError(f"{name} could not be injected: {failure}")

@@ -3,7 +3,13 @@
 import time
 from collections.abc import Mapping
 
-from lab.faults import commit_before_processing, consumer_dies, producer_resends, transaction_left_open
+from lab.faults import (
+    commit_before_processing,
+    consumer_dies,
+    producer_resends,
+    transaction_left_open,
+    transactional_member_killed,
+)
 from lab.faults.catalogue import FAULTS, FaultModule
 from lab.injected import Injected, append_injected
 from lab.pipelines import Lab
@@ -14,6 +20,7 @@ SENTENCES: Mapping[str, str] = {
     commit_before_processing.NAME: "A member of payments-service commits a batch and dies before it processes it",
     consumer_dies.NAME: "A member of payments-service dies between processing and commit; its partitions move",
     transaction_left_open.NAME: "A transactional producer of shipments hangs with its transaction open",
+    transactional_member_killed.NAME: "The member of shipping-ledger is killed at random, twice",
 }
 _QUIET_S = 5.0
 
@@ -25,6 +32,11 @@ def tell(lab: Lab) -> list[Injected]:
     frozen = begin(lab, transaction_left_open)
     told += [run_fault(lab, commit_before_processing), run_fault(lab, consumer_dies)]
     return [*told, end(lab, frozen)]
+
+
+def tell_more(lab: Lab) -> list[Injected]:
+    """The story, and what the truth run injects into the same workload."""
+    return [*tell(lab), run_fault(lab, transactional_member_killed)]
 
 
 def run_fault(lab: Lab, module: FaultModule) -> Injected:

@@ -11,7 +11,7 @@ _HEADER = ("fault", "finding", "topic", "injected", "found", "interval", "partit
 def table(verdict: Verdict, notes: Mapping[Kind, str]) -> str:
     """A line for each row, then what is wrong. `notes` say what a kind's delay includes."""
     complaints = [f"  {row.fault}, {row.kind}: {complaint}" for row in verdict.rows for complaint in row.complaints]
-    false = [f"  false: {each.kind} on {each.topic}-{each.partition}: {each.title}" for each in verdict.false_findings]
+    false = [f"  false: {each.kind} on {each.place}: {each.title}" for each in verdict.false_findings]
     cells = [_HEADER, *(_cells(row, notes.get(row.kind, "")) for row in verdict.rows)]
     return "\n".join([*_aligned(cells), *complaints, *false])
 

@@ -3,15 +3,13 @@
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from guarantees.findings import Evidence, Kind
-from guarantees.lifecycle import FindingHistory
 from lab.child import Child
 from lab.errors import LabError
-from lab.judge import Found
+from lab.found import Found, as_found
 from lab.pipelines import workload_environment
 from lab.topics import AUDIT_NOTES, AUDIT_READER, ORDERS_FLOW, SHIPMENTS_FLOW, Flow
 from lab.workload.messages import ID_HEADER
@@ -25,17 +23,6 @@ SETTLE_S = 20
 _STOP_WITHIN_S = 30.0
 _WATCHES_WITHIN_S = 240.0
 _ROUNDS_BEFORE_FAULTS = 3
-
-# How a finding's evidence says which records it is about; other kinds concern no single records.
-_OFFSETS: Mapping[Kind, Callable[[Evidence], tuple[int, ...]]] = {
-    Kind.DUPLICATE_WRITE: lambda evidence: (_number(evidence["first_offset"]), _number(evidence["last_offset"])),
-    Kind.LOST_WRITE: lambda evidence: tuple(one["offset"] for one in _records(evidence["lost"], evidence["late"])),
-    Kind.POSSIBLE_REDELIVERY: lambda evidence: (
-        _number(evidence["committed_offset_before"]),
-        _number(evidence["high_watermark"]) - 1,
-    ),
-    Kind.STABLE_OFFSET_FROZEN: lambda evidence: (_number(evidence["start_offset"]),),
-}
 
 
 def settings_text(bootstrap: str, page_port: int) -> str:
@@ -61,13 +48,60 @@ port = {page_port}
 """
 
 
+def collectors_settings_text(bootstrap: str) -> str:
+    """tidemark.toml for the faults that need no records: their topics, which are named after them, by headers too."""
+    return f"""# Written by the lab. Every key is explained in docs/settings.md.
+
+[[clusters]]
+name = "lab"
+bootstrap_servers = "{bootstrap}"
+header_topics = ["s[0-9]*-*", "c[0-9]*-*"]
+"""
+
+
 def start_tidemark(directory: Path, settings: str) -> Child:
     """Write the settings into the lab's directory and start `tidemark up` with them."""
-    path = directory / "tidemark.toml"
-    path.write_text(settings)
-    environ = {name: value for name, value in workload_environment().items() if name != SETTINGS_VARIABLE}
-    command = [sys.executable, "-m", "cli", "up", "--settings", str(path)]
-    return Child("tidemark", command, directory / "logs" / "tidemark.log", environ, orphaned_by=signal.SIGTERM)
+    (directory / "tidemark.toml").write_text(settings)
+    return _start("tidemark", directory, "up")
+
+
+class Monitor:
+    """Tidemark's collectors and its maintainer as processes of their own; the collectors can be killed."""
+
+    def __init__(self, directory: Path, settings: str) -> None:
+        self._directory = directory
+        (directory / "tidemark.toml").write_text(settings)
+        self._parts = {part: self._start(part) for part in ("collect", "maintain")}
+
+    def kill_collectors(self) -> None:
+        self._parts["collect"].kill()
+
+    def restart_collectors(self) -> None:
+        self._parts["collect"] = self._start("collect")
+
+    def await_rounds(self) -> None:
+        """Wait until they have looked a few times."""
+        deadline = time.monotonic() + _WATCHES_WITHIN_S
+        while len(_ticks(data_dir(self._directory))) < _ROUNDS_BEFORE_FAULTS:
+            _check(self._parts["collect"], deadline, self._directory)
+
+    def stop(self) -> None:
+        for part in self._parts.values():
+            part.stop(_STOP_WITHIN_S)
+
+    def _start(self, part: str) -> Child:
+        return _start(part, self._directory, part)
+
+
+@contextmanager
+def collectors_watching(directory: Path, bootstrap: str) -> Iterator[Monitor]:
+    """The parts that need no Spark, watching the faults' topics down to their batch headers."""
+    monitor = Monitor(directory, collectors_settings_text(bootstrap))
+    try:
+        monitor.await_rounds()
+        yield monitor
+    finally:
+        monitor.stop()
 
 
 def stop_tidemark(tidemark: Child) -> None:
@@ -84,17 +118,12 @@ def await_watching(tidemark: Child, directory: Path) -> None:
     """Wait until its collectors have looked a few times and its jobs have read the topics once."""
     deadline = time.monotonic() + _WATCHES_WITHIN_S
     while not is_watching(data_dir(directory)):
-        if not tidemark.is_running:
-            raise LabError(f"Tidemark ended by itself: {tidemark.last_words()} (see {tidemark.log})")
-        if time.monotonic() > deadline:
-            raise LabError(f"Tidemark did not watch the lab within {_WATCHES_WITHIN_S:.0f} s: see {directory}")
-        time.sleep(1)
+        _check(tidemark, deadline, directory)
 
 
 def is_watching(data: Path) -> bool:
     """Faults injected from now on can be seen."""
-    ticks = set(read(data, "rounds").column("tick").to_pylist()) if data.exists() else set()
-    if len(ticks) < _ROUNDS_BEFORE_FAULTS:
+    if len(_ticks(data)) < _ROUNDS_BEFORE_FAULTS:
         return False
     covered = set(snapshot(data / METRICS_FILE, ["ledger"])["ledger"].column("topic").to_pylist())
     return {flow.sink for flow in (ORDERS_FLOW, SHIPMENTS_FLOW)} <= covered
@@ -105,31 +134,25 @@ def read_found(data: Path) -> list[Found]:
     return [as_found(history) for history in load_findings(data).values()]
 
 
-def as_found(history: FindingHistory) -> Found:
-    """A finding as the judge sees it."""
-    finding, bounds = history.finding, history.finding.bounds
-    offsets = _OFFSETS[finding.kind](finding.evidence) if finding.kind in _OFFSETS else ()
-    return Found(
-        kind=finding.kind,
-        topic=finding.place.topic or "",
-        partition=finding.place.partition,
-        group_id=finding.place.group_id,
-        lower=None if bounds is None else bounds.lower,
-        estimate=None if bounds is None else bounds.estimate,
-        upper=None if bounds is None else bounds.upper,
-        first_offset=min(offsets, default=None),
-        last_offset=max(offsets, default=None),
-        first_seen_ms=history.opened_at_ms,
-        title=finding.title,
-    )
+def _ticks(data: Path) -> set[int]:
+    """The rounds its collectors have made."""
+    return set(read(data, "rounds").column("tick").to_pylist()) if data.exists() else set()
 
 
-def _number(value: object) -> int:
-    return int(str(value))
+def _start(name: str, directory: Path, *command: str) -> Child:
+    """One process of Tidemark, with the settings in the lab's directory."""
+    environ = {name: value for name, value in workload_environment().items() if name != SETTINGS_VARIABLE}
+    whole = [sys.executable, "-m", "cli", *command, "--settings", str(directory / "tidemark.toml")]
+    return Child(name, whole, directory / "logs" / f"{name}.log", environ, orphaned_by=signal.SIGTERM)
 
 
-def _records(*lists: Any) -> list[Mapping[str, int]]:
-    return [record for each in lists for record in each]
+def _check(part: Child, deadline: float, directory: Path) -> None:
+    """Between two looks at what it has seen."""
+    if not part.is_running:
+        raise LabError(f"Tidemark ended by itself: {part.last_words()} (see {part.log})")
+    if time.monotonic() > deadline:
+        raise LabError(f"Tidemark did not watch the lab within {_WATCHES_WITHIN_S:.0f} s: see {directory}")
+    time.sleep(1)
 
 
 def _pipeline(flow: Flow, promise: str) -> str:

@@ -46,7 +46,19 @@ def continued(finding: Finding, view: View) -> Finding:
 
 
 def remember(before: Memory, observed: Round, gap_s: float) -> dict[TopicPartition, LowIsr]:
-    return remember_low(before.at_min_isr, before, observed, gap_s, is_at)
+    unbroken = {p: low for p, low in before.at_min_isr.items() if not _has_changed_places(before, observed, p)}
+    return remember_low(unbroken, before, observed, gap_s, is_at)
+
+
+def _has_changed_places(before: Memory, observed: Round, partition: TopicPartition) -> bool:
+    """One replica came into the in-sync replicas and another one left them between two samples, as when one broker is
+    restarted after the other: in between there were more of them, or fewer.
+    """
+    last, state = before.states.get(partition), observed.states.get(partition)
+    if last is None or state is None or is_stale(before, partition, state):
+        return False
+    earlier, now = set(last.in_sync_replicas), set(state.in_sync_replicas)
+    return bool(now - earlier) and bool(earlier - now)
 
 
 def _is_long(view: View, partition: TopicPartition, low: LowIsr) -> bool:

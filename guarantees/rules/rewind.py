@@ -138,11 +138,11 @@ def _log_start(view: View, fall: CommitMove) -> int | None:
 
 def _again(view: View, fall: CommitMove) -> range:
     """The offsets that can be delivered again at most: those below the log start are gone, those past its end not yet
-    written.
+    written. A group that had no commit may have read from the log start before it committed.
     """
     offsets = _offsets(view, fall)
     end = fall.old if offsets is None else min(fall.old, known(offsets.high_watermark))
-    first = max(fall.new, _log_start(view, fall) or 0)
+    first = max(0 if fall.was_absent else fall.new, _log_start(view, fall) or 0)
     return range(first, end)
 
 

@@ -17,11 +17,13 @@ def opened(view: View) -> Iterator[Finding]:
     """The new leader is alone in sync, as an unclean election leaves it, and was outside when last seen.
 
     With others in sync beside it nothing tells it from a replica that caught up and was elected in order between two
-    samples; what such an election cut is found by the ends of the old epochs.
+    samples; what such an election cut is found by the ends of the old epochs. So it must have caught up too where the
+    topic forbids unclean elections, as when brokers are restarted one after the other; only the last known leader may
+    be elected all the same (KIP-966).
     """
     for partition, election in view.elections.items():
         is_alone = election.after.in_sync_replicas == (election.after.leader,)
-        if is_alone and is_outside(election.before, election.after.leader):
+        if is_alone and is_outside(election.before, election.after.leader) and _may_be(view, partition, election):
             yield _finding(view, partition, election)
 
 
@@ -37,6 +39,11 @@ def continued(finding: Finding, view: View) -> Finding:
     if len(state.in_sync_replicas) < len(state.replicas) or not is_settled:
         return seen
     return replace(seen, closed_reason=f"every replica follows; {_outcome(seen)}")
+
+
+def _may_be(view: View, partition: TopicPartition, election: Election) -> bool:
+    allowed = is_unclean_election_enabled(view.round.topic_settings.get(partition.topic))
+    return allowed is not False or is_last_known(election.before, election.after.leader)
 
 
 def _is_overdue(finding: Finding, state: PartitionState) -> bool:

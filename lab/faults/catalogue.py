@@ -1,21 +1,86 @@
 """All faults, by name."""
 
 from collections.abc import Mapping
-from typing import Protocol
+from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
-from lab.faults import commit_before_processing, consumer_dies, producer_resends, transaction_left_open
+from lab.controls import (
+    aborts,
+    compaction,
+    group_deleted,
+    idle_topic,
+    partitions_added,
+    rolling_restart,
+    slow_consumer,
+    tidemark_restarted,
+    topic_recreated,
+)
+from lab.faults import (
+    answer_lost,
+    answer_lost_idempotent,
+    below_min_isr,
+    broker_dies_before_ack,
+    commit_before_processing,
+    commits_gone,
+    consumer_dies,
+    offsets_reset,
+    poll_interval_exceeded,
+    producer_resends,
+    reads_uncommitted,
+    retention_overtakes,
+    tail_lost,
+    transaction_hangs,
+    transaction_left_open,
+    transaction_times_out,
+    transactional_member_killed,
+    unclean_election,
+    zombie_producer,
+)
+from lab.ground import Ground
 from lab.injected import Injected
 from lab.pipelines import Lab
+from lab.truth import now_ms
 
 
 class FaultModule(Protocol):
-    """What a file of a fault has."""
+    """What a file of a fault of the workload has."""
 
     NAME: str
+    BREAKS: str
 
     def inject(self, lab: Lab) -> Injected: ...
 
     def recover(self, lab: Lab, injected: Injected) -> Injected: ...
+
+
+class GroundFault(Protocol):
+    """What a file of a fault has that brings its own topics and groups, and of a control, which breaks nothing.
+
+    `CODE` starts the names of its topics and groups. `BREAKS` and `SILENT`: which promise it breaks, and what a monitor
+    must say nothing of. `ALONE`: it hurts brokers or the monitor, which the others need.
+    """
+
+    CODE: str
+    TITLE: str
+    BREAKS: str
+    SILENT: str
+    ALONE: bool
+
+    def inject(self, ground: Ground) -> Injected: ...
+
+
+@runtime_checkable
+class Mended(GroundFault, Protocol):
+    """One after which something is to be mended, or that tells more when it is over."""
+
+    def recover(self, ground: Ground, injected: Injected) -> Injected: ...
+
+
+def mended(fault: GroundFault, ground: Ground, injected: Injected) -> Injected:
+    """The cluster is healthy again; the whole truth."""
+    if isinstance(fault, Mended):
+        return fault.recover(ground, injected)
+    return replace(injected, recovered_at_ms=now_ms())
 
 
 _MODULES: tuple[FaultModule, ...] = (
@@ -23,5 +88,48 @@ _MODULES: tuple[FaultModule, ...] = (
     commit_before_processing,
     consumer_dies,
     transaction_left_open,
+    transactional_member_killed,
 )
 FAULTS: Mapping[str, FaultModule] = {module.NAME: module for module in _MODULES}
+
+# By the numbers under which the truth run tells of them; they run together, on the workload and with the record jobs.
+STORY_CODES: Mapping[str, str] = {
+    producer_resends.NAME: "S2",
+    consumer_dies.NAME: "S8",
+    commit_before_processing.NAME: "S9",
+    transaction_left_open.NAME: "S15w",
+    transactional_member_killed.NAME: "S16",
+}
+
+_ON_GROUND: tuple[GroundFault, ...] = (
+    answer_lost,
+    answer_lost_idempotent,
+    broker_dies_before_ack,
+    tail_lost,
+    unclean_election,
+    poll_interval_exceeded,
+    offsets_reset,
+    commits_gone,
+    reads_uncommitted,
+    zombie_producer,
+    transaction_times_out,
+    transaction_hangs,
+    below_min_isr,
+    retention_overtakes,
+    rolling_restart,
+    partitions_added,
+    topic_recreated,
+    group_deleted,
+    aborts,
+    idle_topic,
+    tidemark_restarted,
+    slow_consumer,
+    compaction,
+)
+ON_GROUND: Mapping[str, GroundFault] = {module.CODE: module for module in _ON_GROUND}
+
+# What can be asked of a lab that runs: a tail lives too short for a monitor under the demo's quick timings, its brokers
+# have no proxies, and the controls are the truth run's.
+_TRUTH_RUN_ONLY = {tail_lost.CODE, answer_lost.CODE, answer_lost_idempotent.CODE, broker_dies_before_ack.CODE}
+BESIDE_THE_WORKLOAD = tuple(code for code in ON_GROUND if code.startswith("S") and code not in _TRUTH_RUN_ONLY)
+INJECTABLE = (*FAULTS, *BESIDE_THE_WORKLOAD)

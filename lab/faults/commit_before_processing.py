@@ -9,6 +9,7 @@ from lab.pipelines import Lab
 from lab.topics import ORDERS, PAYMENTS_SERVICE
 
 NAME = "commit_before_processing"
+BREAKS = "at least once: records are never processed"
 RECORDS = 24
 
 

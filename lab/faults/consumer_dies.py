@@ -13,6 +13,7 @@ from lab.topics import ORDERS, PAYMENTS, PAYMENTS_SERVICE
 from lab.truth import now_ms
 
 NAME = "consumer_dies"
+BREAKS = "exactly once: records are delivered and processed twice"
 RECORDS = 24
 
 

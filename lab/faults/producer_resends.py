@@ -14,6 +14,7 @@ from lab.topics import ORDERS, PAYMENTS
 from lab.truth import Tail, now_ms
 
 NAME = "producer_resends"
+BREAKS = "records are stored twice, by two producers"
 RECORDS = 30
 
 

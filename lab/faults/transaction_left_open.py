@@ -20,6 +20,7 @@ from lab.truth import Tail, now_ms
 from lab.workload.stuck_shipment import MESSAGE_ID, TIMEOUT_MS, TRANSACTIONAL_ID
 
 NAME = "transaction_left_open"
+BREAKS = "progress: read_committed readers wait"
 # The coordinator looks for overdue transactions every 10 s.
 _ABORTED_WITHIN_S = TIMEOUT_MS / 1000 + 30
 

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPa
 
 from lab.topics import LEDGER, SHIPMENTS, SHIPPING_LEDGER
 from lab.workload.messages import ID_HEADER, ledger_entry, message_id
-from lab.workload.payments_member import next_offsets
+from lab.workload.payments_member import SESSION_TIMEOUT_MS, next_offsets
 from lab.workload.worker import Worker, worker_from_arguments
 
 BATCH_RECORDS = 20
@@ -33,6 +33,7 @@ class LedgerMember:
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "isolation.level": "read_committed",
+                "session.timeout.ms": SESSION_TIMEOUT_MS,
             }
         )
         transactional = {"transactional.id": TRANSACTIONAL_ID, "transaction.timeout.ms": 30_000}

@@ -7,7 +7,7 @@ import argparse
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 
 from lab.commands import Command, Fault
 from lab.topics import ORDERS, PAYMENTS, PAYMENTS_SERVICE
@@ -21,6 +21,7 @@ _BATCH_S = 0.5
 PAYMENT_TAKES_S = 0.012
 # Long enough for a busy machine not to lose a living member, short enough for a crash to be told within the story.
 SESSION_TIMEOUT_MS = 10_000
+COMMIT_WITHIN_S = 60.0
 
 
 class PaymentsMember:
@@ -105,8 +106,21 @@ class PaymentsMember:
     def _commit(self) -> None:
         offsets = next_offsets(self._batch)
         commits = [TopicPartition(ORDERS, partition, offset) for partition, offset in offsets.items()]
-        self._consumer.commit(offsets=commits, asynchronous=False)
+        self._commit_patiently(commits)
         self._truth.write("committed", offsets=offsets)
+
+    def _commit_patiently(self, commits: list[TopicPartition]) -> None:
+        """Brokers that come back within a minute end no member, whose death would be a fault nobody injected."""
+        deadline = time.monotonic() + COMMIT_WITHIN_S
+        while True:
+            try:
+                self._consumer.commit(offsets=commits, asynchronous=False)
+            except KafkaException as exc:
+                if not exc.args[0].retriable() or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.5)
+            else:
+                return
 
     def _commit_first(self, command: Command) -> None:
         """Commit what was only polled, then crash: these orders are never paid."""

@@ -202,6 +202,17 @@ def test_a_partition_added_later_is_read_from_its_log_start(cluster, collector):
     assert collector.rows("header_ranges", 2)[0]["break_reason"] == NEW_PARTITION
 
 
+def test_a_topic_created_when_nothing_else_was_watched_is_read_from_its_log_start(cluster, collector):
+    cluster.leaders, cluster.log = {}, {}
+    collector.rounds.next_round()
+    cluster.leaders, cluster.log = {0: 1}, {0: (0, 0, 0)}
+    write(cluster)
+    collector.rounds.next_round()
+
+    assert collector.offsets() == [0]
+    assert collector.rows("header_ranges")[0]["break_reason"] == NEW_PARTITION
+
+
 @pytest.mark.parametrize(("a_second", "most"), [(1_000, 2_500), (20_000_000, ANSWER_BYTES)])
 def test_the_leaders_together_send_no_more_than_the_bytes_a_second_allow(cluster, tmp_path, a_second, most):
     cluster.max_bytes_per_s = a_second

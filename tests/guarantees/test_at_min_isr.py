@@ -75,6 +75,31 @@ def test_it_closes_with_its_seconds_when_the_replicas_are_back_and_when_too_few_
     assert finding(*rounds, at_second(15, [1], 2), kind=AT).closed_reason
 
 
+def test_brokers_restarted_one_after_the_other_are_no_single_long_time_at_the_minimum():
+    first = [at_second(s, [1, 2]) for s in steps(5, 100)]
+    second = [at_second(s, [1, 3]) for s in steps(105, 200)]
+
+    assert not findings(at_second(0, [1, 2, 3]), *first, *second, kind=AT)
+
+
+def test_a_single_copy_on_another_broker_is_another_finding():
+    rounds = [
+        at_second(0, [1, 2], 1),
+        *(at_second(s, [1], 1) for s in (5, 10)),
+        *(at_second(s, [2], 1) for s in (15, 20)),
+    ]
+
+    first, second = sorted(findings(*rounds, at_second(25, [2], 1), kind=AT), key=lambda one: one.happened_at_ms)
+    assert (first.bounds.lower, first.bounds.upper, bool(first.closed_reason)) == (5, 15, True)
+    assert (second.bounds.lower, second.bounds.upper, second.closed_reason) == (10, 15, None)
+
+
+def test_old_metadata_of_another_broker_does_not_break_it():
+    rounds = [at_second(0, [1, 2], 1, epoch=3), at_second(5, [1], 1, epoch=3), at_second(10, [2], 1, epoch=2)]
+
+    assert finding(*rounds, at_second(15, [1], 1, epoch=3), kind=AT).bounds.lower == 10
+
+
 def test_old_metadata_neither_opens_nor_closes_it():
     rounds = (at_second(0, [1], 1, epoch=3), at_second(5, [1], 1, epoch=3))
 

@@ -29,6 +29,28 @@ def test_what_only_the_old_leader_had_is_gone_and_lost_if_acks_allowed_it():
     assert (found.evidence["first_lost_offset"], found.evidence["log_end_offset_before"]) == (1180, 1200)
 
 
+def silent(second, *brokers):
+    """The leader is gone and nobody leads yet."""
+    return seen(second, high=NOBODY, epoch=NOBODY, replicas=tuple(replica(each, NOBODY) for each in brokers))
+
+
+def test_a_tail_is_found_though_rounds_pass_between_the_leaders_death_and_the_election():
+    found = finding(old(), silent(5, 1), silent(10, 1), new(15), kind=TAIL)
+
+    assert (found.bounds.upper, found.evidence["log_end_offset_before"]) == (20, 1200)
+
+
+def test_a_follower_that_does_not_answer_has_no_end_that_is_remembered():
+    before = seen(0, high=1180, epoch=3, replicas=(replica(1, 1180, epoch=3), replica(2, 900, epoch=3)))
+    (cut,) = findings(
+        before,
+        seen(5, high=1180, epoch=3, replicas=(replica(1, 1180, epoch=3), replica(2, NOBODY))),
+        seen(10, high=1000, epoch=4, broker=2),
+        kind=Kind.LOG_TRUNCATED,
+    )
+    assert (cut.bounds.lower, cut.bounds.upper) == (180, None)
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [

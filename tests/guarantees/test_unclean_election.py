@@ -85,12 +85,22 @@ def test_it_is_grave_once_a_cut_is_shown_and_names_who_committed_beyond_it():
     assert len(findings(*rounds, kind=Kind.LOG_TRUNCATED)) == 1
 
 
-def test_it_says_whether_the_topic_allows_unclean_elections():
-    allowed = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "true"}})
-    forbidden = replace(AFTER, topic_settings={"orders": {"unclean.leader.election.enable": "false"}})
+def with_setting(observed, enabled):
+    return replace(observed, topic_settings={"orders": {"unclean.leader.election.enable": enabled}})
 
-    said = [finding(BEFORE, after, kind=UNCLEAN).evidence for after in (allowed, forbidden, AFTER)]
-    assert [one["unclean_leader_election_enable"] for one in said] == [True, False, None]
+
+def test_it_says_whether_the_topic_allows_unclean_elections():
+    said = [finding(BEFORE, after, kind=UNCLEAN).evidence for after in (with_setting(AFTER, "true"), AFTER)]
+    assert [one["unclean_leader_election_enable"] for one in said] == [True, None]
+
+
+def test_where_unclean_elections_are_forbidden_the_leader_had_caught_up_between_two_samples():
+    assert not findings(BEFORE, with_setting(AFTER, "false"), kind=UNCLEAN)
+
+
+def test_the_last_known_leader_may_be_elected_although_unclean_elections_are_forbidden():
+    before, after = led(0, [], 4, None, eligible=[], last_known=[2]), led(5, [2], 5, 2)
+    assert finding(before, with_setting(after, "false"), kind=UNCLEAN).grade is Grade.POSSIBLE
 
 
 def test_a_commit_up_to_the_new_end_is_not_named():

@@ -114,5 +114,7 @@ WHOLE_OFFSETS: Mapping[str, Callable[[], Finding]] = {
     **{name: partial(finding, *rounds, kind=kind) for name, (kind, rounds) in SHOWN.items()},
     "commit_expires_soon": partial(expired.expired, *EMPTY[:21]),
     "commit_expired": partial(expired.expired, *EMPTY, expired.gone(125)),
-    "commit_gone_with_its_group": partial(expired.expired, expired.there(0), expired.without_group(5)),
+    "commit_gone_with_its_group": partial(
+        expired.expired, expired.there(0), *(expired.without_group(s) for s in (2, 5))
+    ),
 }

@@ -1,8 +1,8 @@
 """Small truths and findings: only what a test is about is said."""
 
 from guarantees.findings import Kind
+from lab.found import Found
 from lab.injected import Demand, Expected, Injected
-from lab.judge import Found
 from lab.truth import TruthLine
 
 EVIDENCE_MS = 1_000_000

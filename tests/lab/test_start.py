@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from lab.child import Child
-from lab.cluster import NEEDED_MEMORY_BYTES, check_memory, meta_of_another_node
+from lab.cluster import meta_of_another_node
 from lab.commands import Command, Fault, ask, take
 from lab.errors import LabError
 from lab.java import is_suitable, java_home, parse_major
 from lab.kafka_jars import COORDINATES, MARKER, is_complete, why_it_failed
+from lab.memory import NEEDED_MEMORY_BYTES, check_memory
 from lab.node import Node, java_command, logging_properties, server_properties
 from lab.ports import free_ports, is_listening
 from lab.workload.messages import message_id, order, payment, shipment

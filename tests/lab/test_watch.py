@@ -3,8 +3,9 @@ import pytest
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee
+from lab.found import as_found
 from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW
-from lab.watch import SETTLE_S, as_found, is_watching, settings_text
+from lab.watch import SETTLE_S, is_watching, settings_text
 from settings import load_settings
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
@@ -50,7 +51,7 @@ def history(kind, evidence, bounds=None):
         (Kind.LOST_WRITE, {"lost": [{"offset": 9}, {"offset": 4}], "late": [{"offset": 12}]}, (4, 12)),
         (Kind.STABLE_OFFSET_FROZEN, {"start_offset": 57}, (57, 57)),
         (Kind.POSSIBLE_REDELIVERY, {"committed_offset_before": 4, "high_watermark": 9}, (4, 8)),
-        (Kind.REWIND, {}, (None, None)),
+        (Kind.BELOW_MIN_ISR, {}, (None, None)),
     ],
 )
 def test_the_records_of_a_finding_are_read_from_its_evidence(kind, evidence, offsets):
@@ -59,7 +60,7 @@ def test_the_records_of_a_finding_are_read_from_its_evidence(kind, evidence, off
 
 
 def test_a_finding_is_seen_when_it_opened_and_keeps_its_bounds():
-    found = as_found(history(Kind.REWIND, {}, Bounds(1, 2, None, Unit.OFFSETS)))
+    found = as_found(history(Kind.AT_MIN_ISR, {}, Bounds(1, 2, None, Unit.OFFSETS)))
 
     assert found.first_seen_ms == 5
     assert (found.lower, found.estimate, found.upper) == (1, 2, None)

@@ -53,7 +53,7 @@ def test_case_C49_an_expired_commit_is_warned_of_proven_gone_and_named_as_the_ca
 
     rounds += [seen(195, high=11, committed=1, isr=state()), seen(200, high=11, committed=11, isr=state())]
     reread = finding(*rounds, kind=Kind.REWIND, thresholds=short)
-    assert (reread.anchor, reread.bounds.upper, reread.evidence["was_absent"]) == ("10->1", 9, True)
+    assert (reread.anchor, reread.bounds.upper, reread.evidence["was_absent"]) == ("10->1", 10, True)
 
 
 def test_case_C50_what_a_new_partition_held_before_its_first_commit_may_have_been_skipped():

@@ -1,0 +1,62 @@
+"""S3, an acknowledgement lost on the wire: a producer without idempotence sends again, and its batch is stored twice.
+
+A proxy in front of the leader passes the batch on and closes the connection instead of passing the answer back.
+"""
+
+from guarantees.findings import Kind
+from lab.errors import LabError
+from lab.ground import Ground
+from lab.injected import Expected, Injected
+from lab.records import send
+from lab.truth import now_ms
+
+CODE = "S3"
+TITLE = "acknowledgement lost, idempotence off"
+BREAKS = "records are stored twice, byte for byte"
+SILENT = "no loss; no restart of the producer"
+ALONE = False
+# A batch over several milliseconds, as applications write it, and still one batch.
+_PAUSE_S = 0.0005
+
+
+def inject(ground: Ground) -> Injected:
+    """Returns when both copies are stored."""
+    count, topic = ground.some(20, 90), ground.create_topic("payments")
+    injected_at_ms = now_ms()
+    stored_twice = send_once_and_lose_the_answer(ground, topic, count, enable_idempotence="false")
+    stored_at_ms = now_ms()
+    if stored_twice != count:
+        raise LabError(f"{topic} should hold {count} records twice, and it holds {stored_twice}")
+    return Injected(
+        fault=CODE,
+        injected_at_ms=injected_at_ms,
+        evidence_at_ms=stored_at_ms,
+        expected=(stored_twice_expected(topic, count, stored_at_ms),),
+        details={"topic": topic},
+    )
+
+
+def stored_twice_expected(topic: str, count: int, at_ms: int) -> Expected:
+    """After a first record, `count` records and their copies."""
+    return Expected(
+        kind=Kind.RESENT_BATCH,
+        topic=topic,
+        partition=0,
+        group_id=None,
+        count=count,
+        first_offset=1 + count,
+        last_offset=2 * count,
+        evidence_at_ms=at_ms,
+    )
+
+
+def send_once_and_lose_the_answer(ground: Ground, topic: str, count: int, **settings: object) -> int:
+    """One batch, of which the first acknowledgement is lost; how many of its records are stored a second time."""
+    client = ground.name("sender")
+    producer = ground.producer_that_may_lose_answers(client, **settings)
+    send(producer, topic, 0, 1)  # from here on it knows the leader
+    ground.cluster.lost_answers.lose(client)
+    stored, refused = send(producer, topic, 0, count, pause_s=_PAUSE_S)
+    if refused or len(stored) != count:
+        raise LabError(f"{client} should have got {count} acknowledgements, and got {len(stored)}: {refused[:1]}")
+    return ground.end_of(topic).offset - 1 - count

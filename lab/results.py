@@ -1,0 +1,90 @@
+"""What the truth run found out, one JSON object a line: a fault that stands there need not run again."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.judge import Row, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """One kind of finding on one topic: how much was true, and what was said. Fields as in `judge.Row`."""
+
+    kind: str
+    topic: str
+    injected: int | None
+    lower: int | None
+    estimate: int | None
+    upper: int | None
+    visible_after_s: float | None
+    complaints: tuple[str, ...]
+    demanded: int
+    met: int
+    findings: int
+    right_findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One fault, or one control, in one run.
+
+    `false_findings` are those on its topics that nothing injected explains. `error` says why it could not be injected;
+    then nothing was judged.
+    """
+
+    code: str
+    seed: int
+    at_ms: int
+    took_s: float
+    rows: tuple[ResultRow, ...] = ()
+    false_findings: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def result_of(code: str, seed: int, at_ms: int, took_s: float, verdict: Verdict, false: Sequence[str]) -> Result:
+    """The part of a verdict that is about one fault."""
+    rows = tuple(_row(row) for row in verdict.rows if row.fault == code)
+    return Result(code, seed, at_ms, took_s, rows, tuple(false))
+
+
+def append_results(path: Path, results: Iterable[Result]) -> None:
+    """A later line about the same fault and seed replaces an earlier one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as lines:
+        for result in results:
+            lines.write(json.dumps(asdict(result)) + "\n")
+
+
+def load_results(path: Path) -> list[Result]:
+    """The newest result of each fault and seed, in the order in which they were first written."""
+    newest: dict[tuple[str, int], Result] = {}
+    for line in path.read_text().splitlines() if path.exists() else ():
+        result = parse_result(json.loads(line))
+        newest[result.code, result.seed] = result
+    return list(newest.values())
+
+
+def parse_result(fields: Mapping[str, Any]) -> Result:
+    rows = tuple(ResultRow(**{**row, "complaints": tuple(row["complaints"])}) for row in fields["rows"])
+    return Result(**{**fields, "rows": rows, "false_findings": tuple(fields["false_findings"])})
+
+
+def _row(row: Row) -> ResultRow:
+    claim = row.claim
+    return ResultRow(
+        kind=str(row.kind),
+        topic=row.topic,
+        injected=row.injected,
+        lower=None if claim is None else claim.lower,
+        estimate=None if claim is None else claim.estimate,
+        upper=None if claim is None else claim.upper,
+        visible_after_s=row.visible_after_s,
+        complaints=row.complaints,
+        demanded=row.demanded,
+        met=row.met,
+        findings=row.findings,
+        right_findings=row.right_findings,
+    )
