@@ -109,8 +109,7 @@ def _by_topic(findings: Iterable[Finding]) -> Mapping[str | None, list[Finding]]
 
 
 def _of_pipeline(pipeline: Pipeline, by_topic: Mapping[str | None, list[Finding]]) -> list[Finding]:
-    topics = dict.fromkeys((pipeline.source, pipeline.sink))
-    return [one for topic in topics for one in by_topic.get(topic, ()) if concerns(pipeline, one)]
+    return [one for topic in pipeline.topics for one in by_topic.get(topic, ()) if concerns(pipeline, one)]
 
 
 def _worst_first(found: Iterable[Incident]) -> list[Incident]:

@@ -1,6 +1,5 @@
 """One walk through the pages in Debian's Chromium, as an operator takes it."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +8,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
-from tests.dashboard import fixture_store
+from tests.dashboard import axe, fixture_store
 
 pytestmark = pytest.mark.browser
 
@@ -31,7 +30,6 @@ PAGES = {
 }
 # Streamlit asks below the page's path first when a subpage is opened by its address, and then at the root.
 HARMLESS = re.compile(r"/[a-z]+/_stcore/(health|host-config)$")
-SHOTS = os.environ.get("TIDEMARK_SHOTS")
 
 
 @pytest.fixture(scope="module")
@@ -89,25 +87,34 @@ class Visit:
         self.page.mouse.click(box["x"] + 16, box["y"] + 35 + 35 * number + 17)
         self.settle()
 
+    def overflow(self, width: int) -> int:
+        """By how many pixels the page is wider than a window of this width."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.wait_for_timeout(800)  # charts and tables are laid out anew
+        return int(self.page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
     def _check_request(self, request: Request) -> None:
         url = urlparse(request.url)
         if url.scheme not in ("data", "blob") and url.hostname != "127.0.0.1":
             self.faults.append(f"a request left the host: {request.url}")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(2560, "light"), (1280, "light"), (1280, "dark"), (400, "light")])
+@pytest.mark.parametrize(("scheme", "widths"), [("light", (400, 2560, 1280)), ("dark", (1280,))])
 @pytest.mark.timeout(300)
-def test_every_page_opens_without_an_error_a_foreign_request_or_a_sideways_scroll(chromium, served, width, scheme):
-    with Visit(chromium, served, width=width, scheme=scheme) as visit:
+def test_every_page_opens_without_an_error_a_foreign_request_a_sideways_scroll_or_a_barrier(
+    chromium, served, scheme, widths
+):
+    with Visit(chromium, served, width=widths[0], scheme=scheme) as visit:
+        barriers = {}
         for path, title in PAGES.items():
-            visit.open(path)
+            visit.open(f"{path}?refresh=Off")
             visit.page.get_by_role("heading", name=title, exact=True).wait_for()
             assert visit.page.get_by_text("could not be drawn").count() == 0
             assert visit.page.locator('[data-testid="stException"]').count() == 0
-            overflow = visit.page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-            assert overflow <= 0, f"{path} is {overflow} px too wide at {width} px"
-            if SHOTS:
-                _shoot(visit.page, f"{path.strip('/') or 'overview'}-{width}-{scheme}", width)
+            for width in widths:
+                assert visit.overflow(width) <= 0, f"{path} scrolls sideways at {width} px"
+            barriers[path] = axe.violations(visit.page, axe.STREAMLITS_OWN)
+        assert barriers == dict.fromkeys(PAGES, [])
         assert visit.faults == []
 
 
@@ -166,13 +173,3 @@ def test_a_copied_link_freezes_the_window_and_survives_a_page_switch(chromium, s
         visit.settle()
         assert "from" not in visit.query()
         assert visit.faults == []
-
-
-def _shoot(page: Page, name: str, width: int) -> None:
-    """The whole page, which scrolls inside the app."""
-    page.wait_for_timeout(1_500)
-    height = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
-    page.set_viewport_size({"width": width, "height": max(900, min(height + 40, 4000))})
-    page.wait_for_timeout(800)
-    page.screenshot(path=f"{SHOTS}/{name}.png")
-    page.set_viewport_size({"width": width, "height": 900})

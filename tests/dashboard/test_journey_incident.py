@@ -5,7 +5,6 @@ import pytest
 from guarantees.incidents import identity
 from tests.dashboard import fixture_store, story_handling, story_incident
 from tests.dashboard.conftest import now_ms, running_page
-from tests.dashboard.test_accessibility import STREAMLITS_OWN, violations
 from tests.dashboard.test_journey import Visit
 from tests.dashboard.test_journey import chromium as chromium
 
@@ -69,7 +68,7 @@ def test_an_incident_is_found_walked_noted_and_handed_on_as_a_link(chromium, ser
         }
         held = "[data-testid='stTable']"
         assert theirs.page.locator(held).first.inner_text() == page.locator(held).first.inner_text()
-        assert violations(theirs, STREAMLITS_OWN) == []
+        assert axe.violations(theirs.page, axe.STREAMLITS_OWN) == []
         assert theirs.page.get_by_text("could not be drawn").count() == 0
         assert mine.faults == theirs.faults == []
 

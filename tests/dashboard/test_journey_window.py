@@ -85,7 +85,7 @@ def visit(chromium, served) -> Iterator[Look]:  # noqa: F811
 def test_every_drag_lands_while_the_page_refreshes_every_second(chromium, fast):  # noqa: F811
     with Look(chromium, fast) as look:
         look.open("/violations")
-        for number in range(8):
+        for number in range(5):
             look.page.wait_for_timeout(130 * number)
             opened = now_ms() / 1000
             look.drag(0.25, 0.5, pause_ms=150)
