@@ -3,7 +3,7 @@
 import pytest
 
 from guarantees.incidents import identity
-from tests.dashboard import fixture_store, story_handling, story_incident
+from tests.dashboard import axe, fixture_store, story_handling, story_incident
 from tests.dashboard.conftest import now_ms, running_page
 from tests.dashboard.test_journey import Visit
 from tests.dashboard.test_journey import chromium as chromium
