@@ -25,7 +25,7 @@ def draw(view: View) -> None:
     found = messages.on_topics(message_id, answers, messages.hashed_topics(cached.settings().pipelines, view.cluster))
     for one in found:
         assumed = f" :gray[Assuming that {in_markdown(one.assumption)}.]" if one.assumption else ""
-        st.markdown(f"{grade(one.grade)} **{in_markdown(one.topic)}** {in_markdown(one.text, 400)}{assumed}")
+        st.markdown(f"{grade(one.grade)} **{in_markdown(one.topic)}**: {in_markdown(one.text, 400)}{assumed}")
         if one.copies:
             rows = [{name: cut(str(value)) for name, value in messages.copy_row(row).items()} for row in one.copies]
             tables.plain(rows, None, f"Copies of the message on {cut(one.topic)}")
