@@ -4,11 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from cli import changes, check, collect, explain, findings, jobs, maintain, report, sql, up
+from cli import changes, check, collect, explain, find, findings, jobs, maintain, report, sql, up
 from cli.chosen import CommandError
 from settings import SettingsError
 
-COMMANDS = (up, collect, maintain, jobs, check, findings, explain, changes, report, sql)
+COMMANDS = (up, collect, maintain, jobs, check, findings, explain, changes, find, report, sql)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

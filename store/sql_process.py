@@ -133,11 +133,8 @@ def opened(request: Request, tables: Sequence[str]) -> duckdb.DuckDBPyConnection
     for setting in (
         f"memory_limit = '{request.limits.memory_bytes}B'",
         "temp_directory = ''",  # what does not fit into memory is refused: this process cannot write
-        "python_enable_replacements = false",
-        "autoload_known_extensions = false",
-        "autoinstall_known_extensions = false",
         f"allowed_paths = [{', '.join(map(literal, files))}]",
-        "enable_external_access = false",
+        "enable_external_access = false",  # nor variables of Python, extensions or addresses
         "lock_configuration = true",
     ):
         connection.execute(f"SET {setting}")

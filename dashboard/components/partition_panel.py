@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, lag_answers, partition_answers, partition_history, wording
+from dashboard import answers, lag_answers, partition_answers, partition_history, sample_query, wording
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.partition import partition_over_time
@@ -13,6 +13,7 @@ from dashboard.queries import Rows
 from dashboard.view import View
 
 TABLE_ROWS = 200
+SQL = "dashboard/pages/sql.py"
 
 
 def draw(view: View) -> None:
@@ -36,6 +37,8 @@ def draw(view: View) -> None:
     st.caption(wording.PARTITION_CHART)
     _owner(view, owners, states)
     _twin(partition_history.table_rows(known))
+    query = {"sql": sample_query.of_partition(group_id, *place)}
+    st.page_link(SQL, label=":blue[The samples behind this, in SQL and as CSV →]", query_params=query, icon="")
 
 
 def _owner(view: View, owners: Rows, states: Rows) -> None:

@@ -1,20 +1,23 @@
 """The SQL page: what is asked runs apart, its answer is text and numbers, and the page lives whatever it does."""
 
+import io
 import time
 from decimal import Decimal
 
 import pytest
 
-from dashboard import sql_rows, sql_words
+from dashboard import sample_query, sql_rows, sql_words
 from dashboard.spreadsheets import csv_text
 from store.reading import Window
-from store.sql_door import Answer
-from store.sql_process import Limits
+from store.sql_door import Answer, answer_of
+from store.sql_process import Limits, Request, respond
 from tests.dashboard import fixture_store
+from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import cells, words
 from tests.dashboard.test_pages import visit as visit
 
 LIMITS = Limits(30.0, 2, 10**9, 10**6)
+LIMITS_OF_ALL = Limits(30.0, 1_000, 10**9, 10**6)
 
 
 def answer(*rows, columns=("a",), cut_by=None, tables=()):
@@ -26,7 +29,7 @@ def asked(app, sql):
     """Run the query and wait for what becomes of it."""
     app.text_area[0].set_value(sql)
     press(app, "Run")
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 60
     while any(one.label == "Cancel" for one in app.button):
         assert time.monotonic() < deadline
         app.run()
@@ -51,6 +54,18 @@ def test_two_columns_that_look_the_same_are_both_shown():
     shown = sql_rows.frame(answer((1, 2), columns=("x" * 100, "x" * 99)))
 
     assert len(shown.columns) == 2
+
+
+@pytest.mark.parametrize(("group_id", "partition", "rows"), [("order-service", 2, 50), ("' OR '1'='1", 2, 0)])
+def test_the_samples_behind_a_partition_are_a_query_of_it_alone(believable, group_id, partition, rows):
+    sql = sample_query.of_partition(group_id, "orders", partition)
+    out = io.StringIO()
+
+    respond(Request(str(believable.parent / "data"), now_ms() - 300_000, now_ms(), sql, LIMITS_OF_ALL), out)
+
+    found = answer_of(out.getvalue(), "", 0, Window(0, 1), LIMITS_OF_ALL, 0.1).objects()
+    assert len(found) >= rows
+    assert {(row["group_id"], row["partition"]) for row in found} == ({(group_id, partition)} if rows else set())
 
 
 def test_an_empty_answer_still_has_its_columns():

@@ -18,7 +18,7 @@ from tests.store.builders import HOUR, HOUR_WINDOW, T0, leader_row, round_row
 ENDLESS = "SELECT count(*) FROM range(1000000000000) a, range(1000000) b"
 
 
-def limits(*, time_s=20.0, rows=100, memory_bytes=200_000_000, answer_bytes=1_000_000):
+def limits(*, time_s=60.0, rows=100, memory_bytes=200_000_000, answer_bytes=1_000_000):
     return Limits(time_s, rows, memory_bytes, answer_bytes)
 
 
@@ -83,9 +83,9 @@ def test_a_query_without_end_is_killed_and_never_saw_our_environment(data_dir, m
         assert running.wait(0.2) is None
         assert b"hunter2" not in Path(f"/proc/{running.pid}/environ").read_bytes()
         with pytest.raises(QueryError, match="took more than 1 s and was ended"):
-            running.wait(5.0)
+            running.wait(20.0)
 
-    assert 1.0 <= running.took_s < 5.0
+    assert 1.0 <= running.took_s < 20.0
     assert not_running(running.pid)
 
 
@@ -120,7 +120,7 @@ def test_a_process_that_died_on_the_way_has_no_answer_but_a_reason(told, problem
 
 
 def not_running(pid):
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
