@@ -28,7 +28,7 @@ def planned(script, folder, since_ms, **changed):
 
 def audited(spark, plan, settings, folder):
     audit = ExactAudit(
-        spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], tasks=2
+        spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], lanes=2
     )
     while audit.next_slice():
         pass
