@@ -69,7 +69,8 @@ class ExactAudit:
         self._cluster = cluster
         self._lanes = lanes
         self._fruitless = 0
-        self.progress = replace(progress or Progress(READING), offsets_planned=plan.offsets)
+        before = progress or Progress(None)
+        self.progress = replace(before, step=before.step or READING, offsets_planned=plan.offsets)
 
     def next_slice(self) -> bool:
         """Work for at most five seconds; False where nothing was left to do. Raises AuditFailedError."""
