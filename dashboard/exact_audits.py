@@ -70,8 +70,8 @@ def run_row(row: Row, at_ms: int) -> dict[str, object]:
         "Counted": JOBS[Job(row["job"])],
         "Asked by": cut(row["requested_by"] or "nobody named"),
         "Asked": wording.age(row["requested_at_ms"], at_ms),
-        "Slices": f"{row['slices_done']} of {row['slices_planned']}" if row["slices_planned"] else "–",
-        "Offsets read": f"{wording.count(row['offsets_read'])} of {wording.count(row['offsets_planned'])}",
+        "Slices": _of(row["slices_done"], row["slices_planned"]),
+        "Offsets read": _of(row["offsets_read"], row["offsets_planned"]),
         "Because": cut(row["reason"] or "", 160),
     }
 
@@ -109,15 +109,18 @@ def shown(runs: Sequence[Row], asked: str | None, from_ms: int, to_ms: int) -> R
     return next(iter([*linked, *of_window, *done]), None)
 
 
-def summary(row: Row, ranges: Sequence[Row], pipeline: PipelineSettings) -> list[tuple[str, Grade | None]]:
-    """What was counted, in sentences, with the grade of each."""
+def summary(
+    row: Row, ranges: Sequence[Row], groups: Sequence[Row], pipeline: PipelineSettings
+) -> list[tuple[str, Grade | None]]:
+    """What was counted, in sentences, with the grade of each; that nothing was counted needs none."""
     found: list[tuple[str, Grade | None]] = []
     for side in ("source", "sink"):
         own = [each for each in ranges if each["side"] == side]
         copies = total(own, "extra_copies")
         if copies is not None and own:
-            ids = wording.plural(total(own, "ids") or 0, "id")
-            found.append((f"{own[0]['topic']}: {_number(copies, 'extra copy', 'extra copies')} among {ids}", None))
+            topic, ids = own[0]["topic"], wording.plural(total(own, "ids") or 0, "id")
+            said = f"{topic}: {_number(copies, 'extra copy', 'extra copies')} among {ids}"
+            found.append((said, _grade_of_copies([group for group in groups if group["topic"] == topic])))
     source = [each for each in ranges if each["side"] == "source"]
     lost = total(source, "lost")
     if lost is not None:
@@ -129,11 +132,16 @@ def summary(row: Row, ranges: Sequence[Row], pipeline: PipelineSettings) -> list
     return found
 
 
-def exactness(row: Row) -> str:
+def exactness(row: Row, ranges: Sequence[Row]) -> str:
     """How far the figures are exact."""
     if row["is_whole"]:
         return "Counted, not estimated: every id of the window was compared, and every offset of it is accounted for."
-    return "Counted, not estimated, but the window is not whole: see what could not be read below."
+    kinds = {"unexplained": "unexplained", "below_log_start": "purged before they were read", "undecided": "undecided"}
+    sums = {words: sum(each[name] for each in ranges) for name, words in kinds.items()}
+    said = [f"{wording.plural(offsets, 'offset')} {words}" for words, offsets in sums.items() if offsets]
+    cut_off = sum(each["begins_at_log_start"] for each in ranges)
+    said += [f"{wording.plural(cut_off, 'partition')} whose window begins at the log start"] if cut_off else []
+    return f"Counted, not estimated, but the window is not whole: {'; '.join(said)}."
 
 
 def cost(row: Row) -> str:
@@ -227,10 +235,22 @@ def _losses(source: Sequence[Row], lost: int) -> str:
     )  # fmt: skip
 
 
+def _grade_of_copies(groups: Sequence[Row]) -> Grade | None:
+    """That a broker wrote one sequence twice is proven; that other copies are one message rests on unique ids."""
+    causes = {group["cause"] for group in groups}
+    if not causes:
+        return None
+    return Grade.PROVEN if causes == {DuplicateCause.SAME_SEQUENCE} else Grade.PROBABLE
+
+
 def _grade(pipeline: PipelineSettings, source: Sequence[Row]) -> Grade:
     """A missing id is proven lost where every record must have one sink record and the group had passed it."""
     is_passed = all(each["committed_to"] is not None for each in source)
     return Grade.PROVEN if pipeline.one_to_one and is_passed else Grade.PROBABLE
+
+
+def _of(done: int, planned: int) -> str:
+    return f"{wording.count(done)} of {wording.count(planned)}" if planned else "–"
 
 
 def _number(number: int, one: str, several: str) -> str:

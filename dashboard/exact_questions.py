@@ -28,4 +28,6 @@ DUPLICATES = Question(("audit_duplicates",), """
     FROM audit_duplicates WHERE run_id = $run_id ORDER BY extra_copies DESC, topic, partition, cause""")  # fmt: skip
 IDS = Question(("audit_ids",), f"""
     SELECT state, topic, partition, "offset", message_id, id_hash, epoch_ms(timestamp) AS timestamp_ms, found_at
-    FROM audit_ids WHERE run_id = $run_id ORDER BY state, partition, "offset" LIMIT {4 * IDS_SHOWN}""")  # fmt: skip
+    FROM audit_ids WHERE run_id = $run_id
+    ORDER BY list_position(['lost', 'surplus', 'late', 'waiting'], state), partition, "offset"
+    LIMIT {4 * IDS_SHOWN}""")  # fmt: skip

@@ -52,7 +52,7 @@ def run(settings: Settings, stop: threading.Event) -> None:
         closing.callback(spark.stop)
         warm_up(spark)
         rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())
-        desk = AuditDesk(spark, settings, metrics, tasks=tasks_at_once(settings.spark))
+        desk = AuditDesk(spark, settings, metrics, lanes=tasks_at_once(settings.spark))
         closing.enter_context(desk)
         while not stop.is_set():
             rounds.run_round(_now_ms())

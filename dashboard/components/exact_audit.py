@@ -17,10 +17,11 @@ from dashboard.spreadsheets import csv_text
 from dashboard.view import View
 from settings import PipelineSettings
 from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row, requested
+from store.rows import Row as StoredRow
 
 PACE_S = 2
 KEY = "fragment-exact-audit-of-this-window"
-PROBLEM = "exact-audit-problem"
+PROBLEM, ACTED = "exact-audit-problem", "exact-audit-acted"
 SHOWN = 200
 
 
@@ -93,7 +94,8 @@ def _open(run_id: str, share: float, said: str) -> None:
 
 
 def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
-    st.markdown(f"**Result** {wording.span(row['from_ms'], row['to_ms'])}")
+    asked_by = in_markdown(row["requested_by"] or "nobody named")
+    st.markdown(f"**Result** {wording.span(row['from_ms'], row['to_ms'])} :small[:gray[asked for by {asked_by}]]")
     if exact_audits.is_open(row) or row["is_whole"] is None:
         state = exact_audits.STATES[row["state"]]
         panel.empty(in_markdown(f"{state}. {row['reason'] or 'No result yet.'}", 300))
@@ -102,24 +104,26 @@ def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
     if not ranges:
         panel.empty("A later audit of the same window has replaced its figures.")
         return
-    for sentence, known in exact_audits.summary(row, ranges, pipeline):
-        st.markdown(f"- {in_markdown(sentence, 300)} {grade(known) if known else ''}")
-    st.markdown(f":gray[{exact_audits.exactness(row)} {exact_audits.cost(row)}]")
+    groups = _rows(exact_questions.DUPLICATES, at_ms, run_id=row["run_id"])
+    said = exact_audits.summary(row, ranges, groups, pipeline)
+    st.markdown("\n".join(f"- {in_markdown(one, 300)} {grade(known) if known else ''}" for one, known in said))
+    st.markdown(f":gray[{exact_audits.exactness(row, ranges)} {exact_audits.cost(row)}]")
     tables.plain(
         exact_audits.topic_rows(ranges), None, "Every offset of the window by what it is, and what was counted"
     )
-    _proof(row, ranges, at_ms)
+    _proof(row, ranges, groups, at_ms)
 
 
-def _proof(row: Row, ranges: Rows, at_ms: int) -> None:
+def _proof(row: Row, ranges: Rows, groups: Rows, at_ms: int) -> None:
     """Causes, single ids, partitions, and what the figures cannot see."""
-    groups = _rows(exact_questions.DUPLICATES, at_ms, run_id=row["run_id"])
     if groups:
+        st.markdown("Extra copies by cause, and examples of both copies")
         tables.plain([exact_audits.cause_row(group) for group in groups[:SHOWN]], None, "Extra copies by cause")
         tables.left_out(len(groups), SHOWN, "row", "The sums above count all of them.")
         _table("copies", exact_audits.example_rows(groups))
     ids = [exact_audits.id_row(one) for one in _rows(exact_questions.IDS, at_ms, run_id=row["run_id"])]
     if ids:
+        st.markdown("Ids that one side does not have, the first ones of each partition")
         _table("ids", ids)
     with st.expander("Partitions"):
         shown = [exact_audits.partition_row(each) for each in ranges[:SHOWN]]
@@ -144,21 +148,27 @@ def _table(name: str, rows: list[dict[str, object]]) -> None:
 
 def _request(pipeline: str, from_ms: int, to_ms: int) -> None:
     """The only thing the page does: it appends the wish."""
-    who = str(st.session_state.get(acting.OPERATOR) or "")
-    request = AuditRequest(uuid4().hex, toolbar.now_ms(), who.strip(), Job.AUDIT, pipeline, from_ms, to_ms)
-    problem = actions.name_refusal(who) or acting.store_row(request_row(request))
-    st.session_state[PROBLEM] = problem
-    if problem is None and "audit" in st.query_params:
+    request = AuditRequest(uuid4().hex, toolbar.now_ms(), _who(), Job.AUDIT, pipeline, from_ms, to_ms)
+    if _acted(request_row(request)) and "audit" in st.query_params:
         del st.query_params["audit"]
 
 
 def _cancel(run_id: str) -> None:
-    who = str(st.session_state.get(acting.OPERATOR) or "")
-    cancellation = Cancellation(uuid4().hex, toolbar.now_ms(), who.strip(), run_id)
-    st.session_state[PROBLEM] = actions.name_refusal(who) or acting.store_row(cancel_row(cancellation))
+    _acted(cancel_row(Cancellation(uuid4().hex, toolbar.now_ms(), _who(), run_id)))
+
+
+def _who() -> str:
+    return str(st.session_state.get(acting.OPERATOR) or "").strip()
+
+
+def _acted(row: StoredRow) -> bool:
+    """Append it; why it could not be is said under the form."""
+    problem = actions.name_refusal(_who()) or acting.store_row(row)
+    st.session_state[PROBLEM], st.session_state[ACTED] = problem, toolbar.now_ms()
+    return problem is None
 
 
 def _rows(question: Question, at_ms: int, **about: object) -> Rows:
-    """As the store is now, to the second: a frozen window does not stop an audit."""
-    second = at_ms - at_ms % 1000
-    return cached.ask(cached.data_dir(), second, second, question, about)
+    """As the store is now, to the second: a frozen window does not stop an audit. Never from before an own action."""
+    as_of = max(at_ms - at_ms % 1000, st.session_state.get(ACTED, 0))
+    return cached.ask(cached.data_dir(), as_of, as_of, question, about)

@@ -18,7 +18,7 @@ def run_alone(settings: Settings, metrics: MetricsWriter, run_id: str, said: Cal
     spark = spark_session(settings.spark)
     try:
         warm_up(spark)
-        with AuditDesk(spark, settings, metrics, tasks=tasks_at_once(settings.spark), only=run_id) as desk:
+        with AuditDesk(spark, settings, metrics, lanes=tasks_at_once(settings.spark), only=run_id) as desk:
             desk.look()
             while (run := desk.run(run_id)) is not None and not run.state.is_over:
                 desk.step()

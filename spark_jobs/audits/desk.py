@@ -44,7 +44,7 @@ class AuditDesk:
         settings: Settings,
         metrics: MetricsWriter,
         *,
-        tasks: int,
+        lanes: int,
         only: str | None = None,
         make_plan: MakePlan = fetch_plan,
     ) -> None:
@@ -53,7 +53,7 @@ class AuditDesk:
         self._data_dir = Path(settings.store.data_dir)
         self._pipelines = {pipeline.name: pipeline for pipeline in settings.pipelines}
         self._clusters = {cluster.name: cluster for cluster in settings.clusters}
-        self._tasks = tasks
+        self._lanes = lanes
         self._only = only
         self._make_plan = make_plan
         self._known = threading.Lock()
@@ -119,6 +119,8 @@ class AuditDesk:
     def _work(self, run: Run) -> None:
         audit = self._audit(run)
         if audit.next_slice():
+            took_s = audit.progress.busy_s - run.progress.busy_s
+            logger.info("audit %s: %s, a slice of %.1f s", run.request.run_id, audit.progress.step, took_s)
             run.progress = audit.progress
             with self._known:
                 self._write(run)
@@ -143,7 +145,7 @@ class AuditDesk:
             run.plan = self._make_plan(cluster, pipeline, run.request, self._data_dir, run.started_at_ms)
         run.state, run.reason = RunState.RUNNING, None
         folder = folders.run_folder(self._data_dir, run.request.run_id)
-        audit = ExactAudit(self._spark, run.plan, folder, pipeline, cluster, tasks=self._tasks, progress=run.progress)
+        audit = ExactAudit(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
         run.progress = audit.progress
         self._current = run, audit
         with self._known:

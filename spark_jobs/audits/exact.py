@@ -15,12 +15,13 @@ from settings import ClusterSettings, PipelineSettings
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.plans import SINK, AuditPlan, AuditRange, remaining, shared_out
 from spark_jobs.audits.tallies import Tally, tally
-from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, Task, run_tasks
+from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, Task, in_lanes, run_lanes
 from spark_jobs.ranges import OffsetRange
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from store.audit_requests import Job
 
 SLICE_MS = 4_000  # for reading; Spark's own start and the last answer need the rest of five seconds
+TASKS_AT_ONCE = 100  # for a worker in one slice: more would not be reached in its time
 NAMES_AT_ONCE = 50  # records read again by one task
 FRUITLESS = 5  # slices in a row that came no further: what stops them will not mend itself
 PAUSE_S = 1.0
@@ -57,26 +58,28 @@ class ExactAudit:
         pipeline: PipelineSettings,
         cluster: ClusterSettings,
         *,
-        tasks: int,
+        lanes: int,
         progress: Progress | None = None,
     ) -> None:
-        """`tasks` run side by side; `progress` is what an earlier process had said of this run."""
+        """`lanes` workers run side by side; `progress` is what an earlier process had said of this run."""
         self._spark = spark
         self.plan = plan
         self._folder = folder
         self._pipeline = pipeline
         self._cluster = cluster
-        self._tasks = tasks
+        self._lanes = lanes
         self._fruitless = 0
-        self.progress = replace(progress or Progress(READING), offsets_planned=plan.offsets)
+        before = progress or Progress(None)
+        self.progress = replace(before, step=before.step or READING, offsets_planned=plan.offsets)
 
     def next_slice(self) -> bool:
         """Work for at most five seconds; False where nothing was left to do. Raises AuditFailedError."""
         started = time.monotonic()
-        step, tasks = self._due()
+        until_ms = _now_ms() + SLICE_MS
+        step, tasks = self._due(until_ms)
         if not tasks:
             return False
-        outcomes = run_tasks(self._spark, tasks)
+        outcomes = run_lanes(self._spark, in_lanes(tasks[: TASKS_AT_ONCE * self._lanes], self._lanes, until_ms))
         self._note(step, outcomes, time.monotonic() - started)
         return True
 
@@ -84,19 +87,19 @@ class ExactAudit:
         """What was found. Only after `next_slice` has returned False."""
         return tally(self.plan, self._folder).named(self._folder)
 
-    def _due(self) -> tuple[str, Sequence[Task]]:
-        """The tasks of the next slice, none where all is done. What has been done is what files stand in the folder."""
+    def _due(self, until_ms: int) -> tuple[str, Sequence[Task]]:
+        """What is left of the next step, nothing where all is done. What has been done is what files are there."""
         for step, tasks in (
-            (READING, self._to_read),
+            (READING, lambda: self._to_read(until_ms)),
             (COMPARING, self._to_compare),
-            (SEARCHING, self._to_search),
+            (SEARCHING, lambda: self._to_search(until_ms)),
             (NAMING, self._to_name),
         ):
             if due := tasks():
                 return step, due
         return NAMING, ()
 
-    def _to_read(self) -> list[ReadTask]:
+    def _to_read(self, until_ms: int) -> list[ReadTask]:
         done = blocks.covered(self._folder / folders.READ)
         left = [
             (each, first, following)
@@ -110,18 +113,18 @@ class ExactAudit:
                 window=(each.window_first, each.window_next),
                 folder=self._folder,
                 buckets=self.plan.buckets,
-                until_ms=_now_ms() + SLICE_MS,
+                until_ms=until_ms,
             )
-            for each, first, following in shared_out(left, self._tasks)
+            for each, first, following in shared_out(left, self._lanes)
         ]
 
     def _to_compare(self) -> list[CompareTask]:
         left = [
             bucket for bucket in range(self.plan.buckets) if not folders.compared_path(self._folder, bucket).exists()
         ]
-        return [CompareTask(self.plan.job, self.plan.ranges, self._folder, bucket) for bucket in left[: self._tasks]]
+        return [CompareTask(self.plan.job, self.plan.ranges, self._folder, bucket) for bucket in left]
 
-    def _to_search(self) -> list[SearchTask]:
+    def _to_search(self, until_ms: int) -> list[SearchTask]:
         """The sink behind the edge of the window, where ids are missing."""
         if self.plan.job is Job.DUPLICATES or not any_missing(self._folder, self.plan.buckets):
             return []
@@ -131,9 +134,9 @@ class ExactAudit:
                 name=each.name,
                 folder=self._folder,
                 buckets=self.plan.buckets,
-                until_ms=_now_ms() + SLICE_MS,
+                until_ms=until_ms,
             )
-            for each, first, following in shared_out(self._unsearched(), self._tasks)
+            for each, first, following in shared_out(self._unsearched(), self._lanes)
         ]
 
     def _unsearched(self) -> list[tuple[AuditRange, int, int]]:
@@ -155,7 +158,7 @@ class ExactAudit:
                 if not path.exists():
                     request = self._request(each, each.read_first, each.search_next)
                     tasks.append(NameTask(request, tuple(offsets[start : start + NAMES_AT_ONCE]), path))
-        return tasks[: self._tasks]
+        return tasks
 
     def _request(self, each: AuditRange, first: int, following: int) -> RangeRequest:
         return RangeRequest(
@@ -170,7 +173,7 @@ class ExactAudit:
 
     def _note(self, step: str, outcomes: Sequence[Outcome], took_s: float) -> None:
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
-        came_further = len(errors) < len(outcomes) or any(outcome.offsets for outcome in outcomes)
+        came_further = any(outcome.done or outcome.offsets for outcome in outcomes)
         self._fruitless = 0 if came_further else self._fruitless + 1
         if self._fruitless == FRUITLESS:
             raise AuditFailedError(errors[0])
@@ -204,7 +207,7 @@ class ExactAudit:
         now = self.progress
         per_slice = max(1, now.offsets_read // max(1, now.slices_done))
         left = -(-(now.offsets_planned - now.offsets_read) // per_slice)
-        compares = -(-self.plan.buckets // self._tasks) if step == READING else 0
+        compares = -(-self.plan.buckets // self._lanes) if step == READING else 0
         return now.slices_done + left + compares + (step != NAMING)
 
 

@@ -136,13 +136,18 @@ def remaining(first: int, following: int, done: Iterable[tuple[int, int]]) -> li
     return left + ([(first, following)] if first < following else [])
 
 
-def shared_out(pieces: Sequence[tuple[AuditRange, int, int]], tasks: int) -> list[tuple[AuditRange, int, int]]:
-    """At most so many pieces for the next slice, the longest first; fewer long ones are cut, so that all can work."""
-    chosen = sorted(pieces, key=lambda piece: piece[1] - piece[2])[:tasks]
-    while chosen and len(chosen) < tasks:
+def shared_out(pieces: Sequence[tuple[AuditRange, int, int]], workers: int) -> list[tuple[AuditRange, int, int]]:
+    """All pieces, the longest first; where there are fewer than workers long ones are cut, so that all have work."""
+    chosen = sorted(pieces, key=_longest_first)
+    while chosen and len(chosen) < workers:
         each, first, following = chosen.pop(0)
         middle = first + (following - first) // 2
         if middle - first < SHORTEST_CUT:
             return [(each, first, following), *chosen]
-        chosen = sorted([*chosen, (each, first, middle), (each, middle, following)], key=lambda p: p[1] - p[2])
+        chosen = sorted([*chosen, (each, first, middle), (each, middle, following)], key=_longest_first)
     return chosen
+
+
+def _longest_first(piece: tuple[AuditRange, int, int]) -> int:
+    _, first, following = piece
+    return first - following

@@ -1,4 +1,4 @@
-"""What one worker does of a slice, and the Spark data source that hands it out: one Spark partition for each task.
+"""What one worker does of a slice, and the Spark data source that hands it out: one Spark partition for each lane.
 
 A task leaves its outcome in the audit's folder and answers with sums: nothing else crosses to the driver.
 """
@@ -6,7 +6,7 @@ A task leaves its outcome in the audit's folder and answers with sums: nothing e
 import base64
 import pickle
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from spark_jobs.sources.kafka_ranges import RangeRequest
 from store.audit_requests import Job
 
 FORMAT = "audit_tasks"
-SCHEMA = "task int, offsets bigint, compared bigint, cpu_s double, error string"
+SCHEMA = "done bigint, offsets bigint, compared bigint, cpu_s double, error string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +68,43 @@ Task = ReadTask | CompareTask | SearchTask | NameTask
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """`offsets` were read to their end, `compared` ids kept; `error` says why a task stopped before its time."""
+class Lane:
+    """What one worker does of a slice, one task after another while there is time; the first one in any case."""
 
+    tasks: tuple[Task, ...]
+    until_ms: int
+
+
+def in_lanes(tasks: Sequence[Task], lanes: int, until_ms: int) -> list[Lane]:
+    """The tasks, dealt out in their order."""
+    return [Lane(tuple(tasks[number::lanes]), until_ms) for number in range(min(lanes, len(tasks)))]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of a lane: tasks `done` without an error, offsets read, ids `compared`; `error` is the first one of a task."""
+
+    done: int = 0
     offsets: int = 0
     compared: int = 0
     cpu_s: float = 0.0
     error: str | None = None
 
+    def plus(self, other: "Outcome") -> "Outcome":
+        return Outcome(
+            self.done + other.done,
+            self.offsets + other.offsets,
+            self.compared + other.compared,
+            self.cpu_s + other.cpu_s,
+            self.error or other.error,
+        )
 
-def run_tasks(spark: SparkSession, tasks: Sequence[Task]) -> list[Outcome]:
-    """All tasks in one Spark job."""
-    packed = base64.b64encode(pickle.dumps(list(tasks))).decode()
-    rows = spark.read.format(FORMAT).option("tasks", packed).load().toArrow().to_pylist()
-    return [Outcome(r["offsets"], r["compared"], r["cpu_s"], r["error"]) for r in sorted(rows, key=lambda r: r["task"])]
+
+def run_lanes(spark: SparkSession, lanes: Sequence[Lane]) -> list[Outcome]:
+    """All lanes in one Spark job."""
+    packed = base64.b64encode(pickle.dumps(list(lanes))).decode()
+    rows = spark.read.format(FORMAT).option("lanes", packed).load().toArrow().to_pylist()
+    return [Outcome(**{name: row[name] for name in Outcome.__dataclass_fields__}) for row in rows]
 
 
 class AuditTasks(DataSource):
@@ -95,7 +118,7 @@ class AuditTasks(DataSource):
         return SCHEMA
 
     def reader(self, schema: Any) -> "AuditTasksReader":
-        return AuditTasksReader(self.options["tasks"])
+        return AuditTasksReader(self.options["lanes"])
 
 
 class AuditTasksReader(DataSourceReader):
@@ -105,19 +128,18 @@ class AuditTasksReader(DataSourceReader):
         self._packed = packed
 
     def partitions(self) -> list[InputPartition]:
-        return [InputPartition(number) for number in range(len(self._tasks()))]
+        return [InputPartition(number) for number in range(len(self._lanes()))]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark runs one task even where there is nothing to do
             return
-        from spark_jobs.audits.working import work  # imports Kafka: only where it is used
+        from spark_jobs.audits.working import work_lane  # imports Kafka: only where it is used
 
-        done = work(self._tasks()[partition.value])
-        columns = [[partition.value], [done.offsets], [done.compared], [done.cpu_s], [done.error]]
-        kinds = [pa.int32(), pa.int64(), pa.int64(), pa.float64(), pa.string()]
-        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, names=["task", "offsets", "compared", "cpu_s", "error"])
+        done = asdict(work_lane(self._lanes()[partition.value]))
+        kinds = (pa.int64(), pa.int64(), pa.int64(), pa.float64(), pa.string())
+        arrays = [pa.array([value], kind) for value, kind in zip(done.values(), kinds, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, names=list(done))
 
-    def _tasks(self) -> list[Task]:
-        tasks: list[Task] = pickle.loads(base64.b64decode(self._packed))
-        return tasks
+    def _lanes(self) -> list[Lane]:
+        lanes: list[Lane] = pickle.loads(base64.b64decode(self._packed))
+        return lanes

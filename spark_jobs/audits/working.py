@@ -19,7 +19,7 @@ from spark_jobs.audits import blocks, comparing
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
 from spark_jobs.audits.plans import SINK, SOURCE
-from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, Task
+from spark_jobs.audits.tasks import CompareTask, Lane, NameTask, Outcome, ReadTask, SearchTask
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.sources.range_reading import answers, id_texts, in_range_of
 from store.audit_requests import Job
@@ -28,18 +28,24 @@ MOST_IDS = 2_000_000  # kept by one task before it writes them: about 120 MB
 LISTED = 200  # ids listed for each state and bucket; all are counted
 
 
-def work(task: Task) -> Outcome:
-    """Do it; what fails because of the cluster is an error in the outcome, and the rest of the slice stands."""
-    started = time.process_time()
-    return replace(_work(task), cpu_s=time.process_time() - started)
+def work_lane(lane: Lane) -> Outcome:
+    """One task after another while there is time."""
+    started, done = time.process_time(), Outcome()
+    for task in lane.tasks:
+        outcome = work(task)
+        done = done.plus(replace(outcome, done=int(outcome.error is None)))
+        if _now_ms() >= lane.until_ms:
+            break
+    return replace(done, cpu_s=time.process_time() - started)
 
 
 @singledispatch
-def _work(task: object) -> Outcome:
+def work(task: object) -> Outcome:
+    """Do it; what fails because of the cluster is an error in the outcome, and the rest of the slice stands."""
     raise TypeError(f"no task: {task!r}")
 
 
-@_work.register
+@work.register
 def _read(task: ReadTask) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
     reading = Reading(task.request)
@@ -60,7 +66,7 @@ def _read(task: ReadTask) -> Outcome:
     return Outcome(reading.offsets, account.compared, error=reading.error)
 
 
-@_work.register
+@work.register
 def _search(task: SearchTask) -> Outcome:
     missing = [blocks.read_copies(path).id_hash for path in sorted((task.folder / MISSING).glob("*.arrow"))]
     wanted = np.unique(np.concatenate(missing))
@@ -81,7 +87,7 @@ def _search(task: SearchTask) -> Outcome:
     return Outcome(reading.offsets, error=reading.error)
 
 
-@_work.register
+@work.register
 def _compare(task: CompareTask) -> Outcome:
     """Sums and examples go to a small file; missing ids, which the search needs, to one of their own."""
     source, sink = (
@@ -107,7 +113,7 @@ def _compare(task: CompareTask) -> Outcome:
     return Outcome(compared=len(source.copies) + len(sink.copies))
 
 
-@_work.register
+@work.register
 def _name(task: NameTask) -> Outcome:
     """One batch a time; an offset that is gone by now stays without a text."""
     texts: dict[int, str | None] = {}

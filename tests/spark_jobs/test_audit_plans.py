@@ -1,13 +1,16 @@
 """What an exact audit reads of a partition, and what it says it cannot see. Pure tables of cases."""
 
+from dataclasses import replace
+
 import pytest
 
 from guarantees.unknown import Unknown
 from settings import MessageId, PipelineSettings, SparkSettings
-from spark_jobs.audits import planning, words
+from spark_jobs.audits import planning, words, working
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_range, remaining, shared_out
 from spark_jobs.audits.tallies import Tally
+from spark_jobs.audits.tasks import Outcome, in_lanes
 from spark_jobs.ranges import Part
 from spark_jobs.session import tasks_at_once
 from store.audit_requests import AuditRequest, Job
@@ -63,7 +66,7 @@ def test_what_remains_is_what_no_file_covers(done, left):
     assert remaining(0, 10, done) == left
 
 
-def test_a_long_piece_is_cut_so_that_every_task_has_work_and_nothing_is_read_twice():
+def test_a_long_piece_is_cut_so_that_every_worker_has_work_and_nothing_is_read_twice():
     each = audit_range(SOURCE, 0)
 
     shared = shared_out([(each, 0, 1_000_000)], 4)
@@ -72,7 +75,25 @@ def test_a_long_piece_is_cut_so_that_every_task_has_work_and_nothing_is_read_twi
         (0, 250_000), (250_000, 500_000), (500_000, 750_000), (750_000, 1_000_000),
     ]  # fmt: skip
     assert shared_out([(each, 0, 1_000)], 4) == [(each, 0, 1_000)]
-    assert [piece[1:] for piece in shared_out([(each, 0, 5), (each, 9, 99), (each, 5, 9)], 2)] == [(9, 99), (0, 5)]
+    assert [piece[1:] for piece in shared_out([(each, 0, 5), (each, 9, 99), (each, 5, 9)], 2)] == [
+        (9, 99), (0, 5), (5, 9),
+    ]  # fmt: skip
+
+
+def test_a_worker_goes_on_with_its_next_task_while_there_is_time(monkeypatch):
+    monkeypatch.setattr(working, "work", lambda task: Outcome(offsets=task))
+    (first, second) = in_lanes([1, 2, 3, 4, 5], 2, until_ms=10**15)
+
+    assert (first.tasks, second.tasks) == ((1, 3, 5), (2, 4))
+    assert (working.work_lane(first).done, working.work_lane(first).offsets) == (3, 9)
+    assert working.work_lane(replace(first, until_ms=0)).done == 1
+
+
+def test_a_task_that_failed_is_not_done_and_the_others_of_its_lane_are(monkeypatch):
+    monkeypatch.setattr(working, "work", lambda task: Outcome(error=task))
+    (lane,) = in_lanes([None, "nobody answered", "nor there"], 1, until_ms=10**15)
+
+    assert (working.work_lane(lane).done, working.work_lane(lane).error) == (1, "nobody answered")
 
 
 def test_the_edges_are_a_settle_delay_long_and_never_before_time():
@@ -157,8 +178,6 @@ def test_a_slice_has_as_many_tasks_as_the_master_runs_side_by_side(master, conf,
 
 
 def test_a_purged_stretch_is_counted_only_where_it_lies_in_the_window():
-    from spark_jobs.audits.working import _within
-
-    assert [_within((10, 30), *stretch) for stretch in ((0, 5), (0, 15), (12, 40), (28, 90), (40, 50))] == [
+    assert [working._within((10, 30), *stretch) for stretch in ((0, 5), (0, 15), (12, 40), (28, 90), (40, 50))] == [
         0, 5, 18, 2, 0,
     ]  # fmt: skip

@@ -27,7 +27,7 @@ def audited(spark, tmp_path, rows, planned, run="r"):
     """All slices over files as readers leave them; nothing is read from Kafka."""
     folder = folders.run_folder(tmp_path, run)
     spool(rows, folder, planned.buckets)
-    audit = ExactAudit(spark, planned, folder, PIPELINE, CLUSTER, tasks=2)
+    audit = ExactAudit(spark, planned, folder, PIPELINE, CLUSTER, lanes=2)
     while audit.next_slice():
         pass
     return audit.result()
