@@ -27,6 +27,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/transactions.py", title="Transactions", icon=":material/receipt_long:"),
             st.Page(f"{pages}/audit.py", title="Duplicates & loss", icon=":material/difference:"),
         ],
+        "Share": [st.Page(f"{pages}/reports.py", title="Reports", icon=":material/description:")],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),
             st.Page(f"{pages}/settings.py", title="Settings", icon=":material/tune:"),
