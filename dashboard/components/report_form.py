@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import report_answers, wording
+from dashboard import report_answers
 from dashboard.components import panel, tables, toolbar
 from dashboard.names import in_markdown
 from dashboard.reports.exporting import Export, Made, TooManyError
@@ -78,9 +78,9 @@ def _downloads(made: Made) -> None:
     )
     with st.container(horizontal=True):
         for name, path in made.files.items():
-            size = wording.compact(path.stat().st_size)
+            size = f"{max(1, path.stat().st_size // 1000):,} kB"
             st.download_button(
-                f"{LABELS[name]} · {size}B", path.read_bytes, f"tidemark-report{FORMATS[name].suffix}",
+                f"{LABELS[name]} · {size}", path.read_bytes, f"tidemark-report{FORMATS[name].suffix}",
                 FORMATS[name].media_type, on_click="ignore", key=f"report-{name}",
             )  # fmt: skip
 
