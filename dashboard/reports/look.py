@@ -1,6 +1,6 @@
 """What a report looks at: a cluster, a window, and what the store holds of both at the time it is made."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -10,7 +10,7 @@ from dashboard import action_log, actions, explained, queries
 from dashboard.actions import Handling
 from dashboard.queries import Question, Rows
 from dashboard.reports import questions
-from dashboard.stored_cluster import StoredCluster, known_pipelines, stored_cluster
+from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from dashboard.view import View
 from guarantees import lifecycle
 from guarantees.completeness import GAP_INTERVALS
@@ -40,6 +40,15 @@ class Look:
     def ask(self, question: Question, **about: object) -> Rows:
         """Of the window; nothing where the cluster was never heard."""
         return self.stored.between(self.from_ms, self.to_ms, (question,), **about).get(question, [])
+
+    def between(self, from_ms: int, to_ms: int, question: Question) -> Rows:
+        """Of a part of the window."""
+        return self.stored.between(from_ms, to_ms, (question,)).get(question, [])
+
+    def days(self) -> Iterator[tuple[int, int]]:
+        """The window in parts of at most a day: what a question about many rows may hold at a time."""
+        for start in range(self.from_ms, self.to_ms, DAY_MS):
+            yield start, min(self.to_ms, start + DAY_MS)
 
     @property
     def view(self) -> View:

@@ -23,15 +23,10 @@ from guarantees.findings import Kind
 from settings import ReportSettings, load_settings
 from store.findings import load_findings
 from tests.dashboard import fixture_store, report_store, story_handling, story_incident
-from tests.dashboard.report_store import FROM_MS, MADE_MS, STORY_MS, TO_MS, Night, duckdb_tables, parquet_tables
+from tests.dashboard.report_store import FROM_MS, MADE_MS, STORY_MS, TO_MS, duckdb_tables, parquet_tables
 
 KINDS = ("incident", "delivery", "durability")
 SAME_BYTES = ("html", "pdf", "csv", "parquet")
-
-
-@pytest.fixture(scope="module")
-def night(tmp_path_factory) -> Night:
-    return report_store.build(tmp_path_factory.mktemp("night"))
 
 
 def rows(document: Document, name: str) -> list[dict[str, object]]:
