@@ -35,13 +35,19 @@ def _incidents(view: View) -> list[Incident]:
 
 def subjects(view: View, kind: str, asked: str | None) -> dict[str, str]:
     """Whom a report can be about, with the words for it; what a link asks for is always among them."""
-    known = {
-        "incident": {one.incident_id: f"{wording.utc(one.from_ms)} · {cut(one.pipeline, 40)} · {cut(one.title, 80)}"
-                     for one in known_incidents(view)},
-        "delivery": {one.name: cut(one.name) for one in answers.pipelines(view)},
-        "durability": {view.cluster: cut(view.cluster)},
-    }[kind]  # fmt: skip
+    known = _known(view, kind)
     return known if not asked or asked in known else {asked: cut(asked), **known}
+
+
+def _known(view: View, kind: str) -> dict[str, str]:
+    if kind == "delivery":
+        return {one.name: cut(one.name) for one in answers.pipelines(view)}
+    if kind == "durability":
+        return {view.cluster: cut(view.cluster)}
+    return {
+        one.incident_id: f"{wording.utc(one.from_ms)} · {cut(one.pipeline, 40)} · {cut(one.title, 80)}"
+        for one in known_incidents(view)
+    }
 
 
 def request(view: View, kind: str, subject: str, time: str, now_ms: int) -> Request:

@@ -1,6 +1,7 @@
 """A store of a fixed night with an incident in it, and its reports in every format, each made once."""
 
 import zipfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,12 +56,12 @@ class Night:
         return path
 
 
-def build(folder: Path) -> Night:
+def build(folder: Path, ids: Sequence[str] = story_incident.IDS) -> Night:
     path = fixture_store.write_settings(folder)
     text = path.read_text().replace('"127.0.0.1:9092"', '"127.0.0.1:9092"' + SECURITY)
     path.write_text(text)
     fixture_store.build(folder / "data", STORY_MS, quiet_minutes=5)
-    found = story_incident.add(folder / "data", STORY_MS)
+    found = story_incident.add(folder / "data", STORY_MS, ids)
     return Night(folder, load_settings(path), found)
 
 

@@ -3,6 +3,7 @@
 `orders`-3 lost its newest records to an election, the group its place, ids never reached the sink, others came twice.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dashboard.actions import Action, Doing
@@ -17,13 +18,14 @@ from tests.dashboard import fixture_store as cluster
 PIPELINE = "orders-to-payments"
 OLD_END, NEW_END = cluster.BASE_OFFSET + 7_130, cluster.BASE_OFFSET + 7_100
 LOST = (NEW_END + 3, NEW_END + 7, NEW_END + 11)
+IDS = ("order-000777", cluster.HOSTILE, "=2+2")
 COPIES = (cluster.BASE_OFFSET + 7_050, cluster.BASE_OFFSET + 7_061)
 NOTE = "Broker 2 was taken down by hand.\n=1+1"
 
 
-def add(data_dir: Path, story_ms: int) -> list[Finding]:
+def add(data_dir: Path, story_ms: int, ids: Sequence[str] = IDS) -> list[Finding]:
     """Written by another process than the rest of the story."""
-    found = findings(story_ms)
+    found = findings(story_ms, ids)
     log = SegmentLog(data_dir, producer_name("host-3", "collect"))
     append_events(log, [FindingEvent(Change.OPENED, one.happened_at_ms + 6_000, one) for one in found])
     log.close()
@@ -34,10 +36,10 @@ def add(data_dir: Path, story_ms: int) -> list[Finding]:
     return found
 
 
-def findings(story_ms: int) -> list[Finding]:
+def findings(story_ms: int, ids: Sequence[str] = IDS) -> list[Finding]:
     """From the first cause to the last consequence."""
     at = story_ms - 50_000  # after all else: nothing of the story explains it
-    return [_election(at), _cut(at + 1_000), _lost(at + 2_000), _rewind(at + 5_000), _copies(at + 20_000)]
+    return [_election(at), _cut(at + 1_000), _lost(at + 2_000, ids), _rewind(at + 5_000), _copies(at + 20_000)]
 
 
 def _election(at: int) -> Finding:
@@ -69,10 +71,10 @@ def _rewind(at: int) -> Finding:
     )  # fmt: skip
 
 
-def _lost(at: int) -> Finding:
+def _lost(at: int, ids: Sequence[str]) -> Finding:
     lost = [
         {"message_id": name, "offset": offset, "observed_at_ms": at - 9_000, "commit_passed_at_ms": at}
-        for name, offset in zip(("order-000777", cluster.HOSTILE, "=2+2"), LOST, strict=True)
+        for name, offset in zip(ids, LOST, strict=True)
     ]
     return _finding(
         Kind.LOST_WRITE, "order-service", 4, at, f"{PIPELINE} lost 3 message ids between orders-3 and payments",

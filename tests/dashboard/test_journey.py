@@ -23,6 +23,7 @@ PAGES = {
     "/replication": "Replication",
     "/transactions": "Transactions",
     "/audit": "Duplicates & loss",
+    "/reports": "Reports",
     "/health": "Health",
     "/settings": "Settings",
 }

@@ -17,7 +17,18 @@ from store.segments import folder, producer_name
 from tests.dashboard import fixture_store, story_replication
 from tests.dashboard.conftest import ROOT, now_ms
 
-PAGES = ["overview", "lag", "rebalances", "violations", "replication", "transactions", "audit", "health", "settings"]
+PAGES = [
+    "overview",
+    "lag",
+    "rebalances",
+    "violations",
+    "replication",
+    "transactions",
+    "audit",
+    "reports",
+    "health",
+    "settings",
+]
 TITLES = {"audit": "duplicates & loss"}
 ALWAYS_KNOWN = ["settings"]  # what is in force is known without a store
 # A Markdown special character of the hostile name without its backslash.
@@ -91,6 +102,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "replication": "No partition was seen",
         "audit": "No topic was read record by record yet",
         "transactions": "the coordinators did not all answer",
+        "reports": "There is no incident in this window",
         "health": "No round was stored",
         "settings": "Not known: no round was stored in the last day",
     }

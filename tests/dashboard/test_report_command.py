@@ -51,7 +51,7 @@ def test_one_line_says_what_was_written_with_its_checksum(report):
 
 PIPELINE, CLUSTER = ("delivery", story_incident.PIPELINE), ("durability", "production")
 REFUSED = [
-    (("delivery", "orders-to-paymets", *WINDOW), "no pipeline is named 'orders-to-paymets'; the nearest known: orders-to-p"),
+    (("delivery", "orders-to-paymets", *WINDOW), "no pipeline is named 'orders-to-paymets'; the nearest known: or"),
     ((*PIPELINE, "--last", "day", "--from", "2026-03-01"), "give --last, or --from and --to, not both"),
     ((*PIPELINE, "--from", "2026-03-01"), "--from and --to are two moments"),
     ((*CLUSTER, "--from", "2026-03-02", "--to", "2026-03-01"), "the first before the second"),
