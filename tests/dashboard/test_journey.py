@@ -24,6 +24,7 @@ PAGES = {
     "/transactions": "Transactions",
     "/audit": "Duplicates & loss",
     "/incident": "Incident",
+    "/reports": "Reports",
     "/health": "Health",
     "/settings": "Settings",
 }
