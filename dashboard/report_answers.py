@@ -45,7 +45,7 @@ def _known(view: View, kind: str) -> dict[str, str]:
     if kind == "durability":
         return {view.cluster: cut(view.cluster)}
     return {
-        one.incident_id: f"{wording.utc(one.from_ms)} · {cut(one.pipeline, 40)} · {cut(one.title, 80)}"
+        one.incident_id: f"{wording.utc(one.from_ms)} · {cut(one.pipeline or 'no pipeline', 40)} · {cut(one.title, 80)}"
         for one in known_incidents(view)
     }
 
@@ -59,7 +59,7 @@ def request(view: View, kind: str, subject: str, time: str, now_ms: int) -> Requ
 def incident_row(one: Incident, view: View) -> dict[str, object]:
     return {
         "Incident": one.incident_id,
-        "Pipeline": cut(one.pipeline),
+        "Pipeline": cut(one.pipeline or "–"),
         "Began (UTC)": wording.since(one.from_ms, view.to_ms),
         "State": str(one.state),
         "What": cut(one.title, 120),
