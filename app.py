@@ -30,6 +30,7 @@ navigation = st.navigation(
             st.Page(f"{pages}/sql.py", title="SQL", icon=":material/database_search:"),
             st.Page(f"{pages}/incident.py", title="Incident", icon=":material/timeline:"),
         ],
+        "Share": [st.Page(f"{pages}/reports.py", title="Reports", icon=":material/description:")],
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),
             st.Page(f"{pages}/settings.py", title="Settings", icon=":material/tune:"),

@@ -182,8 +182,10 @@ def _consumers(finding: Finding, pipelines: Sequence[Pipeline]) -> Iterator[Touc
     named = finding_ranges.groups(finding)
     for group_id, own in named.items():
         yield Touched(group_id, True, place.topic or "", place.partition, own, finding.grade, finding.title)
+    if place.group_id is not None or (isinstance(offsets, Unknown) and finding.kind not in EFFECTS):
+        return  # an election by itself takes nothing from anybody
     for group_id in dict.fromkeys(one.group_id for one in pipelines if _reads(one, finding)):
-        if group_id not in named and place.group_id is None:
+        if group_id not in named:
             why = f"it reads the topic; whether it met these offsets is not in the evidence. {finding.title}"
             yield Touched(group_id, True, place.topic or "", place.partition, offsets, Grade.POSSIBLE, why)
 

@@ -18,12 +18,16 @@ from guarantees.incidents import Incident
 from guarantees.promises import Verdict
 
 NO_EFFECT = ":gray[None of its findings says that records were lost, duplicated or re-delivered.]"
+REPORTS = "dashboard/pages/reports.py"
 LINKS, ROWS, UNSEEN, OTHERS = 12, 100, 20, 3
 
 
 def head(view: View, incident: Incident) -> None:
     """What it is, how it stands, and what people made of it."""
-    incident_choice.way_back()
+    with st.container(horizontal=True, vertical_alignment="center"):
+        incident_choice.way_back()
+        asked = {"report": "incident", "of": incident.incident_id}
+        st.page_link(REPORTS, label=":blue[Report of it →]", query_params=asked, icon="")
     one, story = incident_answers.judged(view, incident), incident_answers.story(view, incident)
     st.markdown(f"#### {in_markdown(incident.title, 200)}", anchors=False)
     look = wording.LOOKS[one.verdict].badge if one.verdict else f":gray-badge[{wording.INFORMATION}]"

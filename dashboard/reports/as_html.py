@@ -1,13 +1,15 @@
 """HTML in one file: no script, nothing fetched, charts inline; readable on a phone and printed."""
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from dashboard import wording
 from dashboard.reports.as_svg import svg
-from dashboard.reports.document import Cell, Chart, Document, Part, Section, Sentence, Table, Type, about
+from dashboard.reports.document import Cell, Chart, Column, Document, Part, Section, Sentence, Table, Type, about
 from dashboard.reports.geometry import drawing
+
+WIDEST_CH, SENTENCE, MEASURED = 26, 60, 200
 
 STYLE = """
 :root { color-scheme: light; }
@@ -24,9 +26,10 @@ p { margin: .35rem 0; overflow-wrap: anywhere; white-space: pre-line; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .87rem; margin: .25rem 0 .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #E9EDF1;
-  overflow-wrap: anywhere; min-width: 5.5rem; }
+  overflow-wrap: anywhere; }
 th { border-bottom: 1px solid #7A8793; }
-td.count, th.count { text-align: right; white-space: nowrap; }
+td.count, th.count { text-align: right; }
+td.count { white-space: nowrap; }
 figure { margin: .5rem 0; }
 svg { width: 100%; min-width: 560px; height: auto; }
 @page { size: A4 landscape; margin: 14mm; }
@@ -37,7 +40,7 @@ svg { width: 100%; min-width: 560px; height: auto; }
   thead { display: table-header-group; }
   tr, figure, h2, h3 { break-inside: avoid; }
   h2, h3 { break-after: avoid; }
-  th, td { min-width: 0; }
+  th { min-width: 0 !important; }
 }
 """
 
@@ -97,7 +100,7 @@ def _table(table: Table) -> Iterator[str]:
     if table.rows:
         yield '<div class="wide" tabindex="0"><table><thead><tr>'
         shown = [(place, one) for place, one in enumerate(table.columns) if one.is_shown]
-        yield "".join(f"<th{_class(one.type)}>{html.escape(one.name)}</th>" for _, one in shown)
+        yield "".join(_head(one, [row[place] for row in table.rows[:MEASURED]]) for place, one in shown)
         yield "</tr></thead><tbody>\n"
         for row in table.rows:
             cells = (f"<td{_class(one.type)}>{html.escape(cell(row[place], one.type))}</td>" for place, one in shown)
@@ -105,6 +108,14 @@ def _table(table: Table) -> Iterator[str]:
         yield "</tbody></table></div>\n"
     if table.note or not table.rows:
         yield f'<p class="note">{html.escape(table.note or "Nothing.")}</p>\n'
+
+
+def _head(column: Column, cells: Sequence[Cell]) -> str:
+    """As wide as its longest word, a column of sentences as wide as they need to be read: up to a limit."""
+    texts = [column.name, *(cell(one, column.type) for one in cells)]
+    word = max(len(word) for text in texts for word in text.split(" "))
+    width = WIDEST_CH if max(map(len, texts)) > SENTENCE else min(WIDEST_CH, word + 1)
+    return f'<th{_class(column.type)} style="min-width:{width}ch">{html.escape(column.name)}</th>'
 
 
 def _class(kind: Type) -> str:

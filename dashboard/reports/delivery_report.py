@@ -17,7 +17,6 @@ from guarantees.promises import Guarantee, Pipeline, Verdict, judge
 from guarantees.verdicts import concerns
 from settings import PipelineSettings
 
-DAY_MS = 86_400_000
 TOLD_AS = {
     Verdict.OK: "kept", Verdict.DEGRADED: "kept, with its margin lost", Verdict.VIOLATED: "violated",
     Verdict.UNKNOWN: "unknown",
@@ -214,11 +213,10 @@ def _compared(look: Look, pipeline: Pipeline) -> Table:
 
 
 def _read_by_day(look: Look, pipeline: Pipeline) -> Rows:
-    """Asked day by day: covered ranges are many, and a day of them is enough to hold at a time."""
+    """Asked day by day: covered ranges are many."""
     topics, found = (pipeline.source, pipeline.sink), []
-    for start in range(look.from_ms, look.to_ms, DAY_MS):
-        until = min(look.to_ms, start + DAY_MS)
-        rows = look.stored.between(start, until, (queries.SAMPLED,)).get(queries.SAMPLED, [])
+    for start, end in look.days():
+        rows = look.between(start, end, queries.SAMPLED)
         found += [{"day_ms": start, **row} for row in rows if row["topic"] in topics]
     return found
 

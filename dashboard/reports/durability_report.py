@@ -10,10 +10,11 @@ from dashboard.incident_story import Told
 from dashboard.low_isr import LowStretch
 from dashboard.names import cut
 from dashboard.replication import brokers, label, partition_name
-from dashboard.reports import basis, finding_tables, questions
+from dashboard.reports import basis, finding_tables, states
 from dashboard.reports.document import Cell, Column, Document, Lanes, Part, Section, Sentence, Table, Type
 from dashboard.reports.finding_tables import interval, limited
 from dashboard.reports.look import Look
+from dashboard.reports.states import StatesSeen
 from guarantees.findings import Bounds, Finding, Kind, Unit
 from guarantees.promise_time import union
 from guarantees.promises import Verdict
@@ -47,15 +48,19 @@ class Below:
 
 
 def durability_report(look: Look) -> Document:
-    rows, gap_ms = look.ask(questions.BELOW), round(look.settings.thresholds.gap_s * 1000)
-    below = [_below(list(own), look, gap_ms) for _, own in groupby(rows, key=partition_name)]
+    seen, gap_ms = states.states_seen(look), round(look.settings.thresholds.gap_s * 1000)
+    below = [
+        _below(list(own), look, gap_ms)
+        for rows in states.histories(look, seen.below)
+        for _, own in groupby(rows, key=partition_name)
+    ]
     name = cut(look.stored.settings.name)
     return Document(
         kind="durability",
         title=f"Durability of cluster {name}, {wording.span(look.from_ms, look.to_ms)}",
         sections=(
-            Section("Below min ISR and offline", tuple(_below_parts(look, below))),
-            Section("Elections", tuple(_elections(look))),
+            Section("Below min ISR and offline", tuple(_below_parts(look, seen, below))),
+            Section("Elections", tuple(_elections(look, seen))),
             Section("Logs that were cut", tuple(_findings(look, CUTS, "cuts"))),
             Section("Overtaken by retention", tuple(_findings(look, OVERTAKEN, "overtaken"))),
             basis.evidence_section(look),
@@ -83,8 +88,8 @@ def _sum(bounds: Iterable[Bounds]) -> Bounds:
     return Bounds(sum(one.lower for one in known), None, upper, Unit.SECONDS)
 
 
-def _below_parts(look: Look, below: Sequence[Below]) -> Iterator[Part]:
-    yield from _below_sentences(look, below)
+def _below_parts(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterator[Part]:
+    yield from _below_sentences(seen, below)
     stretches = _stretches(below)
     if below:
         yield Lanes("Partitions below min ISR", _alt(below), stretches, "Partition", "Below by", "Last seen below",
@@ -93,13 +98,11 @@ def _below_parts(look: Look, below: Sequence[Below]) -> Iterator[Part]:
     yield _by_partition(below)
 
 
-def _below_sentences(look: Look, below: Sequence[Below]) -> Iterator[Sentence]:
-    counted = look.ask(questions.PARTITIONS)
-    if not counted or not counted[0]["partitions"]:
+def _below_sentences(seen: StatesSeen, below: Sequence[Below]) -> Iterator[Sentence]:
+    if not seen.partitions:
         yield Sentence("No partition was observed in the window: nothing is known of its durability.")
         return
-    seen = counted[0]
-    number = f"{wording.count(len(below))} of {wording.plural(seen['partitions'], 'partition')}"
+    number = f"{wording.count(len(below))} of {wording.plural(seen.partitions, 'partition')}"
     yield Sentence(f"{number} seen were below min ISR or offline at some time.")
     least = union((one.since_ms, one.last_ms) for own in below for one in own.stretches)
     most = union((one.after_ms, one.until_ms) for own in below for one in own.stretches)
@@ -107,8 +110,8 @@ def _below_sentences(look: Look, below: Sequence[Below]) -> Iterator[Sentence]:
     total = _sum(one.below for one in below if isinstance(one.below, Bounds))
     upper = "no upper bound is known" if total.upper is None else f"{total.upper:,} s at most"
     yield Sentence(f"All of them together: {total.lower:,} partition-seconds at least; {upper}.")
-    if seen["min_isr_unknown"]:
-        unread = wording.plural(seen["min_isr_unknown"], "partition")
+    if seen.unread:
+        unread = wording.plural(seen.unread, "partition")
         yield Sentence(f"Of {unread} min ISR could not be read at some time: whether they were below it is unknown.")
 
 
@@ -155,8 +158,8 @@ def _ends(bounds: Bounds | Unknown, least: str, most: str) -> dict[str, Cell]:
     return {least: bounds.lower, most: bounds.upper}
 
 
-def _elections(look: Look) -> Iterator[Part]:
-    held, found = look.ask(questions.ELECTIONS), _unclean_epochs(look)
+def _elections(look: Look, seen: StatesSeen) -> Iterator[Part]:
+    held, found = [row for rows in states.elections(look, seen.elected) for row in rows], _unclean_epochs(look)
     judged = [
         (row, *elections.judged(row, is_found=(partition_name(row), row["leader_epoch"]) in found)) for row in held
     ]

@@ -56,7 +56,8 @@ def incident_report(look: Look, incident: Incident) -> Document:
 def _summary(look: Look, told: Story) -> Iterator[Sentence]:
     incident = told.incident
     until = "it lasts" if incident.to_ms is None else f"the newest evidence is of {wording.utc(incident.to_ms)}"
-    yield Sentence(f"Pipeline {cut(incident.pipeline)}. It began {wording.utc(incident.from_ms)}; {until}.")
+    whose = "Of no pipeline" if incident.pipeline is None else f"Pipeline {cut(incident.pipeline)}"
+    yield Sentence(f"{whose}. It began {wording.utc(incident.from_ms)}; {until}.")
     own = next((one for one in look.pipelines if one.name == incident.pipeline), None)
     if own is not None:
         promise = wording.promise(own.promise, own.is_inferred)

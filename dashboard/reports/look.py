@@ -1,6 +1,6 @@
 """What a report looks at: a cluster, a window, and what the store holds of both at the time it is made."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -10,12 +10,12 @@ from dashboard import action_log, actions, explained, queries
 from dashboard.actions import Handling
 from dashboard.queries import Question, Rows
 from dashboard.reports import questions
-from dashboard.stored_cluster import StoredCluster, known_pipelines, stored_cluster
+from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from dashboard.view import View
 from guarantees import lifecycle
 from guarantees.completeness import GAP_INTERVALS
 from guarantees.findings import Finding
-from guarantees.incidents import Incident, incidents
+from guarantees.incidents import Incident, every_incident
 from guarantees.links import Cause
 from guarantees.promise_time import Stretch
 from guarantees.promises import Pipeline, Verdict
@@ -41,6 +41,15 @@ class Look:
         """Of the window; nothing where the cluster was never heard."""
         return self.stored.between(self.from_ms, self.to_ms, (question,), **about).get(question, [])
 
+    def between(self, from_ms: int, to_ms: int, question: Question) -> Rows:
+        """Of a part of the window."""
+        return self.stored.between(from_ms, to_ms, (question,)).get(question, [])
+
+    def days(self) -> Iterator[tuple[int, int]]:
+        """The window in parts of at most a day: what a question about many rows may hold at a time."""
+        for start in range(self.from_ms, self.to_ms, DAY_MS):
+            yield start, min(self.to_ms, start + DAY_MS)
+
     @property
     def view(self) -> View:
         """As the pages know a window, for what they share with reports."""
@@ -65,7 +74,7 @@ class Look:
 
     @cached_property
     def incidents(self) -> list[Incident]:
-        return incidents(self.findings, self.causes, self.pipelines)
+        return every_incident(self.findings, self.causes, self.pipelines)
 
     @cached_property
     def handled(self) -> Mapping[str, Handling]:

@@ -69,7 +69,7 @@ def _incident(settings: Settings, request: Request, made_ms: int) -> tuple[Look,
         found = known_incidents(one)
         known += [incident.incident_id for incident in found]
         for incident in found:
-            if incident.incident_id == request.subject:
+            if request.subject in incident.known_as:
                 start, end = incident_report.window(incident, made_ms)
                 own = replace(one, from_ms=start, to_ms=end)
                 return own, incident_report.incident_report(own, incident)

@@ -1,7 +1,7 @@
 """What reports ask of their window (see dashboard.queries): rounds, coverage, roll-ups, and states over all of it."""
 
 from dashboard.queries import IS_BELOW_MIN_ISR, Question
-from dashboard.replication_questions import ELECTED, STATE
+from dashboard.replication_questions import ELECTED, NAME
 
 # Rounds that answered, by their end offsets: how many, the first and the last.
 _ANSWERED = """
@@ -45,15 +45,11 @@ JOBS = Question(("job_runs",), """
     SELECT count(*) AS runs, epoch_ms(max(ended_at)) AS last_ms, max(code_version) AS code_version FROM job_runs
     WHERE state = 'done' AND ended_at <= $to""")  # fmt: skip
 
-# How many partitions were seen in the window, and of how many the minimum could not be read at some time.
-PARTITIONS = Question(("partition_state",), """
-    SELECT count(DISTINCT (topic_id, partition)) AS partitions,
-           count(DISTINCT (topic_id, partition)) FILTER (min_insync_replicas IS NULL) AS min_isr_unknown
-    FROM partition_state WHERE cluster_id = $cluster_id""")  # fmt: skip
-# Every state of the partitions that were below min ISR or offline in the window, the oldest first.
-BELOW = Question(("partition_state",), f"""
-    SELECT {STATE} FROM partition_state WHERE cluster_id = $cluster_id
-    QUALIFY bool_or({IS_BELOW_MIN_ISR}) OVER (PARTITION BY topic_id, partition)
-    ORDER BY topic, topic_id, partition, partition_state.started_at""")  # fmt: skip
-# Every election of the window.
-ELECTIONS = Question(("partition_state",), ELECTED.format(which="true"))
+# Of each partition seen: between which leader epochs, whether it was below min ISR or offline, and whether its minimum
+# could not be read at some time.
+STATES = Question(("partition_state",), f"""
+    SELECT {NAME} AS name, min(leader_epoch) AS first_epoch, max(leader_epoch) AS last_epoch,
+           bool_or({IS_BELOW_MIN_ISR}) AS is_below, bool_or(min_insync_replicas IS NULL) AS is_unread
+    FROM partition_state WHERE cluster_id = $cluster_id GROUP BY ALL""")  # fmt: skip
+# Every election of a few partitions.
+ELECTIONS = Question(("partition_state",), ELECTED.format(which=f"list_contains($partitions::VARCHAR[], {NAME})"))

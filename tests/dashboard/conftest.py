@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.dashboard import fixture_store
+from tests.dashboard import fixture_store, report_store
+from tests.dashboard.report_store import Night
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +30,13 @@ def believable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = fixture_store.write_settings(folder)
     fixture_store.build(folder / "data", now_ms(), quiet_minutes=10)
     return settings
+
+
+# Its times are fixed, so it never grows old.
+@pytest.fixture(scope="session")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Night:
+    """A store of a night with an incident in it, and its reports in every format."""
+    return report_store.build(tmp_path_factory.mktemp("night"))
 
 
 @pytest.fixture(scope="module")

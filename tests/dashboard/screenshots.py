@@ -16,7 +16,7 @@ from PIL import Image
 from playwright.sync_api import Browser, sync_playwright
 
 from guarantees.findings import Kind
-from tests.dashboard import fixture_store, story_handling, story_incident
+from tests.dashboard import fixture_store, story_cut_log, story_handling
 from tests.dashboard.conftest import now_ms, running_page
 from tests.dashboard.test_journey import CHROMIUM, FLAGS, PAGES, Visit
 from tests.dashboard.test_pages import break_table
@@ -47,7 +47,7 @@ def shots(story_ms: int) -> Iterator[Shot]:
         yield Shot(f"{_file_name(PAGES[path])}-narrow", "full", path, 400)
     lost = next(one for one in fixture_store.findings(story_ms) if one.kind is Kind.LOST_WRITE)
     yield Shot("violations-evidence", "full", f"/violations?finding={lost.finding_id}")
-    incident = f"/incident?finding={story_incident.truncated(story_ms).finding_id}"
+    incident = f"/incident?finding={story_cut_log.truncated(story_ms).finding_id}"
     yield Shot("incident-story", "incident", incident)
     yield Shot("incident-story-narrow", "incident", incident, 400)
     yield Shot("lag-of-a-partition", "full", "/lag?group=order-service&partition=orders-2")
@@ -97,7 +97,7 @@ def _full(data_dir: Path) -> None:
 def _incident(data_dir: Path) -> None:
     story_ms = now_ms()
     fixture_store.build(data_dir, story_ms, quiet_minutes=30)
-    story_handling.store(data_dir, story_incident.findings(story_ms))
+    story_handling.store(data_dir, story_cut_log.findings(story_ms))
 
 
 def _stale(data_dir: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from dashboard import action_log, actions, view
 from dashboard.action_log import NotWritableError
-from dashboard.actions import NOTE_LIMIT, UNTOUCHED, WHO_LIMIT, Action, Doing
+from dashboard.actions import NOTE_LIMIT, UNTOUCHED, WHO_LIMIT, Action, Attention, Doing
 from dashboard.components import acting
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -37,6 +37,8 @@ def rows(*done: Action):
         (Doing.NOTE, "Ada", " \n ", "Write the note first."),
         (Doing.ACKNOWLEDGE, "  ", "", "Enter your name"),
         (Doing.NOTE, "", "text", "Enter your name"),
+        (Doing.EXPLAIN, "Ada", " ", "Write the explanation first"),
+        (Doing.CLOSE, "Ada", "", None),
         (Doing.ACKNOWLEDGE, "x" * WHO_LIMIT, "", None),
         (Doing.ACKNOWLEDGE, "x" * (WHO_LIMIT + 1), "", "Too long"),
         (Doing.NOTE, "Ada", "x" * NOTE_LIMIT, None),
@@ -72,6 +74,44 @@ def test_actions_fold_to_the_same_in_any_order_and_however_often_they_are_read()
 
     assert actions.handled(shuffled) == actions.handled(done)
     assert len(actions.handled(shuffled)["f"].actions) == 6
+
+
+def on_incident(number: int, doing: Doing, incident_id: str = "i"):
+    return Action(f"a{number}", AT_MS + number, doing, None, "Ada", "seen", incident_id)
+
+
+@pytest.mark.parametrize(
+    ("done", "state"),
+    [
+        ([], Attention.OPEN),
+        ([Doing.NOTE], Attention.OPEN),
+        ([Doing.ACKNOWLEDGE, Doing.NOTE], Attention.ACKNOWLEDGED),
+        ([Doing.ACKNOWLEDGE, Doing.EXPLAIN], Attention.EXPLAINED),
+        ([Doing.EXPLAIN, Doing.CLOSE, Doing.NOTE], Attention.CLOSED),
+        ([Doing.CLOSE, Doing.REOPEN], Attention.OPEN),
+        ([Doing.CLOSE, Doing.ACKNOWLEDGE], Attention.ACKNOWLEDGED),
+    ],
+)
+def test_an_incident_stands_where_the_last_action_that_is_no_note_left_it(done, state):
+    told = actions.of_incidents(rows(*(on_incident(number, doing) for number, doing in enumerate(done))))
+
+    handling = actions.incident_handling({"i"}, told)
+
+    assert handling.state is state
+    assert len(handling.actions) == len(done)
+
+
+def test_what_was_said_under_every_name_of_an_incident_is_told_in_order_and_findings_keep_their_own():
+    done = [on_incident(3, Doing.CLOSE, "later"), on_incident(1, Doing.NOTE, "first"), on_incident(2, Doing.CLOSE, "x")]
+    of_finding = action(4)
+
+    stored = rows(*done, of_finding)
+    handling = actions.incident_handling({"first", "later"}, actions.of_incidents(stored))
+
+    assert [one.action_id for one in handling.actions] == ["a1", "a3"]
+    assert handling.by is not None
+    assert handling.by.incident_id == "later"
+    assert set(actions.handled(stored)) == {"f"}
 
 
 def test_an_audit_is_no_handling_of_a_finding():

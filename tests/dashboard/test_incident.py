@@ -33,7 +33,7 @@ from guarantees.findings import Bounds, Unit
 from guarantees.incidents import Incident, every_incident
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
-from tests.dashboard import fixture_store, story_incident, story_replication
+from tests.dashboard import fixture_store, story_cut_log, story_replication
 from tests.dashboard.conftest import now_ms
 
 END = 1_764_000_000_000
@@ -52,7 +52,7 @@ def told(*findings, pipelines=(PIPELINE,)) -> list[Incident]:
 
 def the_incident(partitions=0) -> Incident:
     """The story's own; with partitions, the same election and cut on so many."""
-    found = [*story_incident.findings(END), *story_incident.on_many(END, partitions)]
+    found = [*story_cut_log.findings(END), *story_cut_log.on_many(END, partitions)]
     return told(*{one.finding_id: one for one in found}.values())[0]
 
 
@@ -410,14 +410,14 @@ def test_offsets_are_told_from_the_first_to_the_last_and_a_gap_with_its_reason()
     touched = [incident_chain.touched_row(one) for one in found.touched]
 
     cut = next(row for row in rows if row["How"] == "Log truncated")
-    assert (cut["First offset"], cut["Last offset"]) == (str(story_incident.END), str(story_incident.OLD_END - 1))
+    assert (cut["First offset"], cut["Last offset"]) == (str(story_cut_log.END), str(story_cut_log.OLD_END - 1))
     assert cut["How much"] == "120 offsets"
     assert {row["Touched"] for row in touched} >= {"order-service", "reporting", "payments"}
     assert incident_chain.who_is_touched(found.touched) == "2 consumers and 1 downstream topic are touched."
 
 
 def test_incidents_of_the_same_findings_are_one_row_judged_by_the_worst_pipeline():
-    alone = story_incident.unclean(END)
+    alone = story_cut_log.unclean(END)
     incidents = told(alone, pipelines=(PIPELINE, READER))
 
     (row,) = incident_rows.together(judged(one) for one in incidents)

@@ -16,7 +16,7 @@ from guarantees.lifecycle import Change, FindingEvent
 from store.findings import append_events
 from store.log import SegmentLog
 from store.segments import producer_name
-from tests.dashboard import fixture_store, story_handling, story_incident
+from tests.dashboard import fixture_store, story_cut_log, story_handling
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import UNESCAPED, cells, words
 from tests.dashboard.test_pages import visit as visit
@@ -31,7 +31,7 @@ BARE = Finding(
     (Statement(Grade.NOT_OBSERVABLE, "Why it stopped cannot be seen."),), None, {}, now_ms() - 840_000, now_ms(),
 )  # fmt: skip
 STRANGE = replace(
-    story_incident.truncated(now_ms()), title=fixture_store.HOSTILE,
+    story_cut_log.truncated(now_ms()), title=fixture_store.HOSTILE,
     place=replace(BARE.place, topic=fixture_store.HOSTILE, topic_id="zz9xWv7uTs5rQp3oNm1lKj", partition=0),
 )  # fmt: skip
 
@@ -42,7 +42,7 @@ def told(tmp_path_factory) -> tuple[Path, int]:
     folder, end = tmp_path_factory.mktemp("told"), now_ms()
     settings = fixture_store.write_settings(folder)
     fixture_store.build(folder / "data", end, quiet_minutes=10)
-    story_handling.store(folder / "data", [*story_incident.findings(end), BARE, STRANGE])
+    story_handling.store(folder / "data", [*story_cut_log.findings(end), BARE, STRANGE])
     return settings, end
 
 
@@ -81,13 +81,13 @@ def test_the_story_is_told_with_its_chain_its_amounts_and_whom_it_touched(visit,
     assert ":gray[Cause not observed.]" in chain
     assert "The commit 9,007,199,254,747,193 was within the log until it was cut" in chain
     assert "2 consumers and 1 downstream topic are touched" in said
-    assert str(story_incident.OLD_END - 1) in cells(app)
+    assert str(story_cut_log.OLD_END - 1) in cells(app)
     assert "what caused 1 of 7 findings: nothing observed explains them" in said
     assert "6 of 108 answers" in said  # what may not be read is said beside the figure
 
 
 def test_the_cursor_is_in_the_link_and_says_what_held_then(visit, told):
-    before, after = (story_incident.elected_at(told[1]) + seconds * 1000 for seconds in (-20, 20))
+    before, after = (story_cut_log.elected_at(told[1]) + seconds * 1000 for seconds in (-20, 20))
 
     then = held(opened(visit, told, incident=INCIDENT, at=format_time(before), partition="orders-0"))
     later = opened(visit, told, incident=INCIDENT, at=format_time(after), partition="orders-0")
@@ -120,7 +120,7 @@ def test_a_moment_that_cannot_be_shown_is_said(visit, told, at, said):
 
 
 def test_a_finding_leads_to_its_incident(visit, told):
-    app = opened(visit, told, finding=story_incident.rewind(told[1]).finding_id)
+    app = opened(visit, told, finding=story_cut_log.rewind(told[1]).finding_id)
 
     assert "A member of order\\-service left and orders\\-2 moved, and 6 more findings" in words(app)
 
@@ -160,7 +160,7 @@ def test_where_the_samples_have_expired_the_findings_still_tell(visit, own):
 
 def test_an_event_of_five_hundred_partitions_is_told_with_counts(visit, own):
     settings, end = own
-    many = [one for one in story_incident.on_many(end, 501) if one.place.partition != 0]
+    many = [one for one in story_cut_log.on_many(end, 501) if one.place.partition != 0]
     story_handling.store(settings.parent / "data", many)
 
     app = opened(visit, own, incident=INCIDENT)
@@ -230,8 +230,8 @@ def test_a_note_stays_with_its_incident_when_an_earlier_finding_joins(visit, own
     settings, end = own
     submit(opened(visit, own, incident=INCIDENT), "Acknowledge", note="I look into it")
     began_ms = fixture_store.redelivery(end).happened_at_ms - 30_000
-    earlier = replace(story_incident.unclean(end, 5), happened_at_ms=began_ms, title="An earlier election was found")
-    between = replace(story_incident.unclean(end, 4), happened_at_ms=began_ms + 55_000)
+    earlier = replace(story_cut_log.unclean(end, 5), happened_at_ms=began_ms, title="An earlier election was found")
+    between = replace(story_cut_log.unclean(end, 4), happened_at_ms=began_ms + 55_000)
     log = SegmentLog(settings.parent / "data", producer_name("host-3", "collect"))
     append_events(log, [FindingEvent(Change.OPENED, now_ms(), one) for one in (earlier, between)])
     log.close()
@@ -247,7 +247,7 @@ def test_a_note_stays_with_its_incident_when_an_earlier_finding_joins(visit, own
 
 
 def test_evidence_and_overview_lead_to_the_incident(visit, told):
-    lost = story_incident.truncated(told[1]).finding_id
+    lost = story_cut_log.truncated(told[1]).finding_id
 
     for page in ("overview", "violations"):
         app = opened(visit, told, page, finding=lost)

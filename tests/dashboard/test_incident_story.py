@@ -87,6 +87,11 @@ def test_group_that_reads_a_cut_topic_is_possibly_touched_and_what_it_writes_too
     ]
 
 
+def test_an_election_by_itself_touches_no_consumer():
+    election = finding(Kind.UNCLEAN_ELECTION, {"leader_epoch": 4}, group=None)
+    assert not [one for one in told(election).touched if one.is_consumer]
+
+
 def test_finding_in_the_sink_gives_the_offsets_of_the_downstream_topic():
     copies = finding(Kind.DUPLICATE_WRITE, {"first_offset": 7, "last_offset": 9}, topic="payments", group=None)
     sink = [one for one in told(cut(), copies).touched if one.name == "payments"]

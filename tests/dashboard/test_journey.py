@@ -25,6 +25,7 @@ PAGES = {
     "/changes": "What changed",
     "/sql": "SQL",
     "/incident": "Incident",
+    "/reports": "Reports",
     "/health": "Health",
     "/settings": "Settings",
 }

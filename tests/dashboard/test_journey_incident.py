@@ -3,7 +3,7 @@
 import pytest
 
 from guarantees.incidents import identity
-from tests.dashboard import axe, fixture_store, story_handling, story_incident
+from tests.dashboard import axe, fixture_store, story_cut_log, story_handling
 from tests.dashboard.conftest import now_ms, running_page
 from tests.dashboard.test_journey import Visit
 from tests.dashboard.test_journey import chromium as chromium
@@ -17,7 +17,7 @@ def served(tmp_path_factory):
     folder, end = tmp_path_factory.mktemp("incident-served"), now_ms()
     settings = fixture_store.write_settings(folder)
     fixture_store.build(folder / "data", end, quiet_minutes=15)
-    story_handling.store(folder / "data", story_incident.findings(end))
+    story_handling.store(folder / "data", story_cut_log.findings(end))
     with running_page(settings) as address:
         yield address
 
@@ -39,7 +39,6 @@ def test_an_incident_is_found_walked_noted_and_handed_on_as_a_link(chromium, ser
         mine.settle()
         stepped = mine.query()["at"]
         page.get_by_role("slider").focus()
-        page.keyboard.press("ArrowRight")
         page.keyboard.press("ArrowRight")
         page.wait_for_function(f"!window.location.search.includes({stepped[0].replace(':', '%3A')!r})")
         mine.settle()
@@ -88,7 +87,7 @@ def test_a_row_of_the_list_opens_its_story_and_back_leads_to_the_list(chromium, 
         visit.page.go_back()
         visit.settle()
         visit.page.get_by_text("with findings that still last").wait_for()
-        visit.open(f"/incident?refresh=Off&incident={identity('orders-to-payments', story_incident.ahead(10**12))}")
+        visit.open(f"/incident?refresh=Off&incident={identity('orders-to-payments', story_cut_log.ahead(10**12))}")
         visit.page.get_by_text("and 6 more findings").wait_for()  # by a name it would have had
         visit.page.get_by_role("button", name="Incidents of the window").click()
         visit.page.get_by_text("with findings that still last").wait_for()

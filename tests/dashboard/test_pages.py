@@ -18,7 +18,16 @@ from tests.dashboard import fixture_store, story_replication
 from tests.dashboard.conftest import ROOT, now_ms
 
 PAGES = [
-    *("overview", "lag", "rebalances", "violations", "replication", "transactions", "audit", "incident", "health"),
+    "overview",
+    "lag",
+    "rebalances",
+    "violations",
+    "replication",
+    "transactions",
+    "audit",
+    "incident",
+    "reports",
+    "health",
     "settings",
 ]
 TITLES = {"audit": "duplicates & loss"}
@@ -95,6 +104,7 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "audit": "No topic was read record by record yet",
         "incident": "No incident lasted into this window",
         "transactions": "the coordinators did not all answer",
+        "reports": "There is no incident in this window",
         "health": "No round was stored",
         "settings": "Not known: no round was stored in the last day",
     }
