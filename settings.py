@@ -147,11 +147,15 @@ class PipelineSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """Where Tidemark keeps what it saw; raw samples expire by age or size, whichever is less."""
+    """Where Tidemark keeps what it saw; raw samples expire by age or size, whichever is less.
+
+    The history (rounds, intervals, events, lag by the hour) is small and lasts for a report of a month.
+    """
 
     data_dir: str = "data"
     raw_retention_h: float = 24.0
     raw_max_bytes: int = 10_000_000_000
+    history_retention_d: float = 35.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ from store.segments import hour_start_ms
 
 
 def oldest_hour_ms(data_dir: Path) -> int | None:
-    """The start of the oldest hour of which rounds are kept (ms since 1970, UTC); None where none are."""
-    return _start_ms(hour_folders(data_dir, TABLES["rounds"])[:1])
+    """The start of the oldest hour of which raw samples are kept (ms since 1970, UTC); None where none are."""
+    return _start_ms(hour_folders(data_dir, TABLES["partition_offsets"])[:1])
 
 
 def newest_hour_ms(data_dir: Path) -> int | None:
     """The start of the newest one."""
-    return _start_ms(hour_folders(data_dir, TABLES["rounds"])[-1:])
+    return _start_ms(hour_folders(data_dir, TABLES["partition_offsets"])[-1:])
 
 
 def _start_ms(hours: list[Path]) -> int | None:

@@ -83,8 +83,9 @@ def store_line(keep: StoreSettings, files: int, size: int, oldest_ms: int | None
     oldest = "none are kept yet" if oldest_ms is None else f"the oldest hour kept begins {wording.utc(oldest_ms)}"
     return (
         f"{wording.compact(size)}B in {wording.plural(files, 'file')}. Raw samples are kept {keep.raw_retention_h:g} h "
-        f"or {wording.compact(keep.raw_max_bytes)}B, whichever is less; {oldest}. Findings and what people did about "
-        "them are kept for good."
+        f"or {wording.compact(keep.raw_max_bytes)}B, whichever is less; {oldest}. Rounds, intervals, events "
+        f"and lag by the hour are kept {keep.history_retention_d:g} days. Findings and what people did about them are "
+        "kept for good."
     )
 
 

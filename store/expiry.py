@@ -1,7 +1,10 @@
-"""Expiry: whole hours are removed, the oldest first, when they are too old or all hours together are too large."""
+"""Expiry: whole hours are removed, the oldest first, when they are too old or all hours together are too large.
+
+Samples of every round go first. What is small and tells of weeks stays longer: rounds, intervals, events, hourly lag.
+"""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,24 +13,43 @@ from store.contracts import TABLES, Family
 from store.folders import hour_folders
 from store.segments import HOUR_MS, hour_start_ms
 
+HISTORY = frozenset(
+    table.name
+    for table in TABLES.values()
+    if table.family in (Family.INTERVAL, Family.EVENT)
+    or table.name in ("rounds", "lag_hour", "group_lag_minute", "group_lag_hour")
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long and how much of data/raw is kept, whichever is less. What lies in data/log is kept for good."""
+    """How long and how much is kept, whichever is less."""
 
     max_age_ms: int
     max_bytes: int
 
 
-def expire(data_dir: Path, now_ms: int, retention: Retention) -> list[int]:
-    """Remove the hours that are due; returns their starts (ms since 1970, UTC). For the holder of `maintain.lock`."""
-    folders = _folders_by_hour(data_dir)
-    sizes = {start_ms: sum(_size_bytes(folder) for folder in here) for start_ms, here in folders.items()}
-    gone = expired_hours(sizes, now_ms, retention)
+def expire(data_dir: Path, now_ms: int, samples: Retention, history_age_ms: int) -> list[int]:
+    """Remove the hours of samples and of history that are due; returns the starts of the former (ms since 1970, UTC).
+
+    Samples make room for the history. What lies in data/log is kept for good. For the holder of `maintain.lock`.
+    """
+    history = _folders_by_hour(data_dir, is_history=True)
+    _expire(history, now_ms, Retention(history_age_ms, samples.max_bytes))
+    left = max(0, samples.max_bytes - sum(_sizes(history).values()))
+    return _expire(_folders_by_hour(data_dir, is_history=False), now_ms, Retention(samples.max_age_ms, left))
+
+
+def _expire(folders: Mapping[int, Sequence[Path]], now_ms: int, retention: Retention) -> list[int]:
+    gone = expired_hours(_sizes(folders), now_ms, retention)
     for start_ms in gone:
         for folder in folders[start_ms]:
             _remove(folder)
     return gone
+
+
+def _sizes(folders: Mapping[int, Sequence[Path]]) -> dict[int, int]:
+    return {start_ms: sum(_size_bytes(folder) for folder in here) for start_ms, here in folders.items()}
 
 
 def expired_hours(sizes: Mapping[int, int], now_ms: int, retention: Retention) -> list[int]:
@@ -44,10 +66,10 @@ def expired_hours(sizes: Mapping[int, int], now_ms: int, retention: Retention) -
     return gone
 
 
-def _folders_by_hour(data_dir: Path) -> dict[int, list[Path]]:
+def _folders_by_hour(data_dir: Path, *, is_history: bool) -> dict[int, list[Path]]:
     found: dict[int, list[Path]] = {}
     for table in TABLES.values():
-        if table.family in (Family.KEPT, Family.METRIC):
+        if table.family in (Family.KEPT, Family.METRIC) or (table.name in HISTORY) is not is_history:
             continue
         for folder in hour_folders(data_dir, table):
             start_ms = hour_start_ms(folder.parent.name, folder.name)

@@ -12,6 +12,7 @@ from store.locks import RoleLock
 from store.merging import GRACE_MS, ROLE, merge
 from store.publish import stale_temporaries, sweep, temporary_folder
 from store.roll_ups import roll_up
+from store.segments import HOUR_MS
 from store.unfit import unfit_files
 
 __all__ = ["GRACE_MS", "Retention", "expire", "merge", "roll_up", "run"]
@@ -33,6 +34,9 @@ class StoreSettings(Protocol):
     @property
     def raw_max_bytes(self) -> int: ...
 
+    @property
+    def history_retention_d(self) -> float: ...
+
 
 def now_ms() -> int:
     return time.time_ns() // 1_000_000
@@ -48,14 +52,15 @@ def run(
 ) -> None:
     """Maintain until `stop` is set. Raises StoreLockedError where another process maintains this directory."""
     data_dir = Path(settings.data_dir)
-    retention = Retention(int(settings.raw_retention_h * 3_600_000), settings.raw_max_bytes)
+    samples = Retention(int(settings.raw_retention_h * HOUR_MS), settings.raw_max_bytes)
+    history_age_ms = int(settings.history_retention_d * 24 * HOUR_MS)
     reported: set[Path] = set()
     with RoleLock(data_dir / f"{ROLE}.lock"):
         sweep(temporary_folder(data_dir, ROLE).iterdir())
         sweep(stale_temporaries(data_dir, clock_ms() - grace_ms))
         while not stop.is_set():
             _report_unfit(data_dir, reported)
-            expire(data_dir, clock_ms(), retention)
+            expire(data_dir, clock_ms(), samples, history_age_ms)
             roll_up(data_dir, clock_ms(), grace_ms)
             merge(data_dir, clock_ms(), grace_ms)
             stop.wait(round_s)

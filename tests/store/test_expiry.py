@@ -1,6 +1,6 @@
 import pytest
 
-from store.expiry import Retention, expire, expired_hours
+from store.expiry import HISTORY, Retention, expire, expired_hours
 from store.log import SegmentLog
 from store.reading import read
 from store.segments import hour_start_ms
@@ -42,37 +42,61 @@ def test_the_running_hour_stays_however_large():
     assert expired_hours(sizes(9, 10, size=100), NOW, Retention(1000 * HOUR, max_bytes=1)) == hours(9)
 
 
-def test_a_whole_hour_goes_from_every_table_and_what_is_kept_for_good_stays(tmp_path, log):
-    for hour in (1, 9):
+def write(log, *numbers):
+    """A round and a sample in each of these hours."""
+    for hour in numbers:
         log.append("rounds", [round_row(hour, T0 + hour * HOUR)])
         log.append("committed_offsets", [{"tick": hour, "observed_at": T0 + hour * HOUR}])
+
+
+def kept(data_dir, table):
+    return read(data_dir, table)["tick"].to_pylist()
+
+
+def test_samples_of_a_whole_hour_go_their_history_later_and_what_is_kept_for_good_never(tmp_path, log):
+    write(log, 1, 3, 9)
     log.append("part_events", [{"part": "up", "observed_at": T0}])
 
-    assert expire(tmp_path, NOW, Retention(5 * HOUR, 10**9)) == hours(1)
+    assert expire(tmp_path, NOW, Retention(5 * HOUR, 10**9), history_age_ms=7 * HOUR) == hours(1, 3)
 
-    assert read(tmp_path, "rounds")["tick"].to_pylist() == [9]
-    assert read(tmp_path, "committed_offsets")["tick"].to_pylist() == [9]
+    assert kept(tmp_path, "committed_offsets") == [9]
+    assert kept(tmp_path, "rounds") == [3, 9]
     assert read(tmp_path, "part_events").num_rows == 1
 
 
-def test_size_counts_all_tables_together(tmp_path, log):
-    for hour in (7, 8, 9):
-        log.append("rounds", [round_row(hour, T0 + hour * HOUR)])
-        log.append("committed_offsets", [{"tick": hour, "observed_at": T0 + hour * HOUR}])
+def test_samples_make_room_for_the_history(tmp_path, log):
+    write(log, 7, 8, 9)
     total = sum(path.stat().st_size for path in tmp_path.rglob("raw/**/*.parquet"))
 
-    assert expire(tmp_path, NOW, Retention(100 * HOUR, total)) == []
-    assert expire(tmp_path, NOW, Retention(100 * HOUR, total - 1)) == hours(7)
+    assert expire(tmp_path, NOW, Retention(100 * HOUR, total), 100 * HOUR) == []
+    assert expire(tmp_path, NOW, Retention(100 * HOUR, total - 1), 100 * HOUR) == hours(7)
+    assert kept(tmp_path, "committed_offsets") == [8, 9]
+    assert kept(tmp_path, "rounds") == [7, 8, 9]
+
+
+def test_a_history_that_alone_is_too_large_loses_its_oldest_hours(tmp_path, log):
+    write(log, 7, 8, 9)
+    history = sum(path.stat().st_size for path in tmp_path.rglob("raw/rounds/**/*.parquet"))
+
+    expire(tmp_path, NOW, Retention(100 * HOUR, history - 1), 100 * HOUR)
+
+    assert kept(tmp_path, "rounds") == [8, 9]
+    assert kept(tmp_path, "committed_offsets") == []
+
+
+def test_every_table_is_a_sample_of_each_round_or_history():
+    assert {"rounds", "partition_state", "rebalances", "group_lag_hour"} <= HISTORY
+    assert HISTORY.isdisjoint({"committed_offsets", "partition_offsets", "lag_minute", "id_samples", "batch_headers"})
 
 
 def test_no_empty_folder_is_left(tmp_path, log):
     log.append("rounds", [round_row(1, T0)])
 
-    expire(tmp_path, NOW + 100 * HOUR, Retention(HOUR, 10**9))
+    expire(tmp_path, NOW + 100 * HOUR, Retention(HOUR, 10**9), HOUR)
 
     assert list((tmp_path / "raw/rounds").iterdir()) == []
     assert hour_start_ms("dt=2025-11-24", "hr=16") == T0
 
 
 def test_an_empty_store_has_nothing_to_expire(tmp_path):
-    assert expire(tmp_path, NOW, Retention(1, 1)) == []
+    assert expire(tmp_path, NOW, Retention(1, 1), 1) == []
