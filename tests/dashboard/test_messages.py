@@ -47,7 +47,7 @@ def write(tmp_path):
     def commit(copies, ledger, lost=()):
         log = SegmentLog(tmp_path / "data", "host_collect")
         log.append("rounds", [{"cluster_id": "c", "cluster": "production", "tick": 1, "signal": "end_offsets",
-                               "asked": 1, "answered": 1, "interval_ms": 5_000, "observed_at": now_ms()}])  # fmt: skip
+                               "asked": 1, "answered": 1, "interval_ms": 5_000, "observed_at": AT_MS}])  # fmt: skip
         for number, row in enumerate(copies):
             log.append_range("id_samples", [row], topic_id_hex=f"{number:032x}", partition=0, first=row["offset"],
                              last=row["offset"], observed_at_ms=AT_MS)  # fmt: skip
