@@ -8,6 +8,7 @@ import pytest
 
 from cli.main import main
 from dashboard import message_questions, messages, queries
+from dashboard.view import format_time
 from guarantees.findings import Grade
 from kafka_reader.hashes import xxhash64
 from settings import MessageId, PipelineSettings
@@ -15,11 +16,11 @@ from spark_jobs import sampling
 from store.log import SegmentLog
 from store.message_ids import id_hash, is_kept
 from store.metrics import MetricsWriter
-from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import visit as visit
 from tests.dashboard.test_pages import words
 
-AT_MS = now_ms() - 60_000
+AT_MS = 1_764_000_000_000
+WINDOW = {"from": format_time(AT_MS - 60_000), "to": format_time(AT_MS + 60_000)}
 KEPT = next(name for name in map(str, range(1000)) if is_kept(id_hash(name), 1 / 8))
 LEFT = next(name for name in map(str, range(1000)) if not is_kept(id_hash(name), 1 / 8))
 TOPICS = {"orders": "id-1", "payments": "id-2"}
@@ -47,7 +48,7 @@ def write(tmp_path):
     def commit(copies, ledger, lost=()):
         log = SegmentLog(tmp_path / "data", "host_collect")
         log.append("rounds", [{"cluster_id": "c", "cluster": "production", "tick": 1, "signal": "end_offsets",
-                               "asked": 1, "answered": 1, "interval_ms": 5_000, "observed_at": now_ms()}])  # fmt: skip
+                               "asked": 1, "answered": 1, "interval_ms": 5_000, "observed_at": AT_MS}])  # fmt: skip
         for number, row in enumerate(copies):
             log.append_range("id_samples", [row], topic_id_hex=f"{number:032x}", partition=0, first=row["offset"],
                              last=row["offset"], observed_at_ms=AT_MS)  # fmt: skip
@@ -169,13 +170,14 @@ def test_one_id_is_hashed_and_kept_as_the_jobs_hash_and_keep_many():
 
 def test_the_command_and_the_page_tell_the_same(write, visit, capsys):
     settings = write([copy("orders", 5), copy("orders", 7)], [covered("orders", 2)])
+    command = ["find", KEPT, "--settings", str(settings), "--from", WINDOW["from"], "--to", WINDOW["to"]]
 
-    assert main(["find", KEPT, "--settings", str(settings), "--format", "json"]) == 0
+    assert main([*command, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)["production"]
     assert [(one["topic"], len(one["copies"])) for one in found["topics"]] == [("orders", 2)]
-    assert main(["find", KEPT, "--settings", str(settings)]) == 0
+    assert main(command) == 0
     assert "orders: PROVEN. Stored 2 times in what was read." in capsys.readouterr().out
 
-    app = visit(settings, "audit", message=KEPT)
+    app = visit(settings, "audit", message=KEPT, **WINDOW)
     assert "Stored 2 times in what was read" in words(app)
     assert list(app.dataframe[-1].value["Stored at"]) == ["orders-0:5", "orders-0:7"]
