@@ -28,7 +28,7 @@ ONLY_IN = {
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab"},
     "pyspark": {"spark_jobs"},
     "duckdb": {"store", "dashboard/queries.py", "dashboard/reports/as_duckdb.py"},
-    "fpdf": {"dashboard/reports/as_pdf.py"},
+    "fpdf": {"dashboard/reports/as_pdf.py", "dashboard/reports/pdf_text.py"},
     "plotly": {"dashboard/charts"},
     "streamlit": {
         "app.py",
