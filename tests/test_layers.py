@@ -29,7 +29,7 @@ ONLY_IN = {
     "pyspark": {"spark_jobs"},
     "duckdb": {"store", "dashboard/queries.py", "dashboard/reports/as_duckdb.py"},
     "cachetools": {"dashboard/remembered.py"},
-    "fpdf": {"dashboard/reports/as_pdf.py"},
+    "fpdf": {"dashboard/reports/as_pdf.py", "dashboard/reports/pdf_text.py"},
     "plotly": {"dashboard/charts"},
     "streamlit": {
         "app.py",

@@ -1,11 +1,7 @@
-"""PDF: A4 across, text that can be searched and copied, charts as lines, fonts inside the file.
+"""PDF: A4 across, text that can be searched and copied, charts as lines, fonts inside the file."""
 
-A character the fonts lack is written out as its code: a name never loses a part of it unseen.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 from fpdf import FPDF
@@ -14,15 +10,12 @@ from dashboard import wording
 from dashboard.reports.as_html import cell
 from dashboard.reports.document import Chart, Column, Document, Part, Sentence, Table, Type, about
 from dashboard.reports.geometry import INK, WIDTH, Label, Rect, Shape, Stroke, drawing
+from dashboard.reports.pdf_text import FAMILY, FONTS, PAD, SMALL, column_widths, printable, wrapped
 
-FONTS = Path(__file__).parent / "fonts"
-FAMILY = "DejaVu"
 MARGIN, FOOT, LINE = 36.0, 30.0, 11.0  # points
-TEXT, SMALL, HEAD = 9.5, 7.5, 12.5
-PAD = 6.0
-FAINT, GREY = "#D9DFE5", "#52606D"
-NARROWEST, WIDEST = 24.0, 300.0
+TEXT, HEAD = 9.5, 12.5
 ABOVE_A_TABLE = 90.0  # a header and a first row
+FAINT, GREY = "#D9DFE5", "#52606D"
 
 
 class Page(FPDF):
@@ -55,25 +48,10 @@ def write(document: Document, path: Path) -> None:
     page.output(str(path))
 
 
-def printable(text: str) -> str:
-    """The text in characters the fonts have; others as `\\u4e2d`, line breaks kept."""
-    known = _known()
-    return "".join(char if char == "\n" or ord(char) in known else f"\\u{ord(char):04x}" for char in text)
-
-
-@cache
-def _known() -> frozenset[int]:
-    page = FPDF()
-    for style, file in (("", "DejaVuSansCondensed.ttf"), ("B", "DejaVuSansCondensed-Bold.ttf")):
-        page.add_font(FAMILY, style, FONTS / file)
-    plain, bold = (set(page.fonts[key].cmap) for key in (FAMILY.lower(), f"{FAMILY.lower()}B"))
-    return frozenset(plain & bold)
-
-
 def _opened(document: Document) -> Page:
     page = Page(document)
-    page.add_font(FAMILY, "", FONTS / "DejaVuSansCondensed.ttf")
-    page.add_font(FAMILY, "B", FONTS / "DejaVuSansCondensed-Bold.ttf")
+    for style, font in FONTS.items():
+        page.add_font(FAMILY, style, font)
     page.set_creation_date(datetime.fromtimestamp(document.created_ms / 1000, UTC))
     page.set_title(printable(document.title))
     page.set_lang("en")
@@ -169,31 +147,6 @@ def _table(page: Page, table: Table) -> None:
         _paragraph(page, table.note or "Nothing.", SMALL, GREY)
 
 
-def column_widths(page: FPDF, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[float]:
-    """As wide as the contents where all fit; else the wide ones share what the narrow ones leave."""
-    page.set_font(FAMILY, "B", SMALL)
-    words = [max(map(page.get_string_width, column.name.split(" "))) for column in columns]
-    page.set_font(FAMILY, size=SMALL)
-    wanted = []
-    for number, word in enumerate(words):
-        texts = [row[number][:400] for row in rows[:200]]
-        longest = max(page.get_string_width(line) for text in texts for line in text.split("\n"))
-        wanted.append(min(WIDEST, max(NARROWEST, longest, word)) + PAD + 2)
-    room = page.w - 2 * MARGIN
-    if sum(wanted) <= room:
-        return wanted
-    return _squeezed(wanted, room)
-
-
-def _squeezed(wanted: Sequence[float], room: float) -> list[float]:
-    """The width above which columns are cut, found from the narrowest on."""
-    left, given = room, {}
-    for rank, number in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
-        given[number] = min(wanted[number], left / (len(wanted) - rank))
-        left -= given[number]
-    return [given[number] for number in range(len(wanted))]
-
-
 def _header(page: Page, columns: Sequence[Column], widths: Sequence[float]) -> None:
     page.set_font(FAMILY, "B", SMALL)
     lines = [wrapped(page, column.name, width - PAD) for column, width in zip(columns, widths, strict=True)]
@@ -232,34 +185,3 @@ def _lines(
     page.set_line_width(0.5)
     page.line(MARGIN, page.get_y(), page.w - MARGIN, page.get_y())
     page.set_y(page.get_y() + 1)
-
-
-def wrapped(page: FPDF, text: str, width: float) -> list[str]:
-    """Lines no wider than `width` in the font that is set: broken at spaces, a longer word anywhere."""
-    return [line for paragraph in text.split("\n") for line in _wrapped(page, paragraph, width)]
-
-
-def _wrapped(page: FPDF, text: str, width: float) -> Iterator[str]:
-    line = ""
-    for word in text.split(" "):
-        tried = f"{line} {word}" if line else word
-        if page.get_string_width(tried) <= width:
-            line = tried
-            continue
-        if line:
-            yield line
-        line = word
-        while page.get_string_width(line) > width:
-            fitting = _fitting(page, line, width)
-            yield line[:fitting]
-            line = line[fitting:]
-    yield line
-
-
-def _fitting(page: FPDF, word: str, width: float) -> int:
-    """How many characters of a word fit, at least one."""
-    low, high = 1, len(word)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if page.get_string_width(word[:middle]) <= width else (low, middle - 1)
-    return low

@@ -68,9 +68,14 @@ class Look:
 
     @cached_property
     def causes(self) -> Mapping[str, tuple[Cause, ...]]:
-        """As the pages tell them: by the rebalances of the last day before the report is made."""
-        day = self.stored.last_day((queries.REBALANCES,)).get(queries.REBALANCES, [])
-        return explained.causes_of(self.findings, day, self.stored.cluster_id or "", self.pipelines)
+        """As the pages tell them: by the rebalances of the day before the window ends and before the report."""
+        seen = [
+            row
+            for end_ms in {self.to_ms, self.made_ms}
+            for row in self.between(end_ms - DAY_MS, end_ms, queries.REBALANCES)
+        ]
+        once = {(row["group_id"], row["observed_at_ms"]): row for row in seen}
+        return explained.causes_of(self.findings, list(once.values()), self.stored.cluster_id or "", self.pipelines)
 
     @cached_property
     def incidents(self) -> list[Incident]:

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from dashboard import queries
-from dashboard.reports import as_pdf, finding_tables, making
+from dashboard.reports import finding_tables, making, pdf_text
 from dashboard.reports.as_html import cell
 from dashboard.reports.document import Column, Document, Section, Sentence, Table, Type, about, sentences, table
 from dashboard.reports.hidden_ids import hashed
@@ -222,17 +222,17 @@ def _shown(document: Document) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_pdf_shows_every_sentence_and_every_cell_as_text(night, kind):
     document = night.documents[kind]
-    text = _squeezed(pdf_text(night.file(kind, "pdf")))
+    text = _squeezed(text_of_pdf(night.file(kind, "pdf")))
 
-    missing = [one for one in said(document) if _squeezed(as_pdf.printable(one)) not in text]
+    missing = [one for one in said(document) if _squeezed(pdf_text.printable(one)) not in text]
     assert not missing
     # A cell may be broken over lines, between which its neighbours stand: its words are all there.
-    words = {word for one in _shown(document) for word in as_pdf.printable(one).split() if len(word) < 12}
+    words = {word for one in _shown(document) for word in pdf_text.printable(one).split() if len(word) < 12}
     assert not [word for word in words if word not in text]
     assert document.checksum in text
 
 
-def pdf_text(path) -> str:
+def text_of_pdf(path) -> str:
     return subprocess.run(["pdftotext", "-layout", str(path), "-"], check=True, capture_output=True, text=True).stdout
 
 
@@ -306,7 +306,7 @@ def test_a_name_in_any_script_is_written_and_no_part_of_it_vanishes(tmp_path, fo
     write(document, format_name, tmp_path / "strange")
 
     if format_name == "pdf":
-        text = _squeezed(pdf_text(tmp_path / "strange"))
+        text = _squeezed(text_of_pdf(tmp_path / "strange"))
         assert "тема-β" in text
         assert r"\u1f984" in text  # a unicorn no font at hand has
         assert r"\u6c49\u5b57" in text
@@ -331,7 +331,7 @@ def test_names_that_try_to_break_a_page_come_out_as_text(night):
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_secret_and_no_address_is_in_a_report(night, kind, monkeypatch):
     monkeypatch.setenv("A_SECRET", report_store.SECRET)
-    text = night.file(kind, "html").read_text() + pdf_text(night.file(kind, "pdf"))
+    text = night.file(kind, "html").read_text() + text_of_pdf(night.file(kind, "pdf"))
 
     assert not [word for word in (report_store.SECRET, "A_SECRET", "u-tidemark", "127.0.0.1") if word in text]
 
