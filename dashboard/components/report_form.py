@@ -63,7 +63,7 @@ def make(view: View) -> None:
         st.fragment(_progress, run_every=LOOKS_AGAIN_S, key="fragment-report-progress")()
         return
     st.button(
-        "Make the report", type="primary", key="report-make", disabled=subject is None,
+        "Make the report", key="report-make", disabled=subject is None,
         on_click=partial(_start, view, kind, subject or "", time),
     )  # fmt: skip
     if why := st.session_state.get(REFUSED) or (export and export.failure):
