@@ -94,7 +94,7 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
     high_watermark = known(now.offsets.high_watermark)
     # What is purged is not delivered again; a log start that is not known may have purged nothing.
     log_start = now.offsets.log_start_offset
-    start = min(high_watermark, max(committed, log_start)) if isinstance(log_start, int) else committed
+    start = max(committed, log_start) if isinstance(log_start, int) else committed
     silent_ms = _silent_ms(silence, seen)
     is_uncommitted = _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark)
     if start >= high_watermark or not is_uncommitted and not is_overlong(view, key, silent_ms):

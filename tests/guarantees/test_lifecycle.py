@@ -55,6 +55,7 @@ def test_what_is_not_found_stays_as_it_is():
         (FINDING, []),
         (later(), []),
         (later(severity=1), [Change.UPDATED]),
+        (replace(FINDING, severity=1), [Change.UPDATED]),
         (later(statements=(Statement(Grade.POSSIBLE, "it fell"),)), [Change.UPDATED]),
         (later(statements=(Statement(Grade.PROVEN, "it fell far"),)), []),
         (later(bounds=Bounds(0, 100, 110, Unit.OFFSETS)), []),
@@ -80,6 +81,13 @@ def test_a_closed_finding_stays_closed_and_silent():
 
     assert sequence(known(closed), [closed], 10**9) == []
     assert sequence(known(closed), [FINDING], 10**9) == []
+
+
+def test_news_of_a_closed_finding_closes_it_again():
+    known_closed = known(later(closed_reason="recovered"))
+
+    assert sequence(known_closed, [later(closed_reason="recovered", severity=1)]) == [Change.CLOSED]
+    assert sequence(known_closed, [later(closed_reason="gone")]) == [Change.CLOSED]
 
 
 def test_newer_evidence_opens_a_closed_finding_again():
