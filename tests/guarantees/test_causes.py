@@ -80,6 +80,7 @@ AT_PLACE = [
      [(AHEAD, replace(CUT, happened_at_ms=T + 15_001))]),
     ("set back after a cut", Grade.PROBABLE, REWIND, CUT,
      [(proof(REWIND, committed_offset_before=1100), CUT), (proof(REWIND, committed_offset_before=1501), CUT)]),
+    ("set back after a cut", Grade.PROBABLE, proof(REWIND, committed_offset_before=1500), CUT, []),
     ("came back from beyond the end", Grade.PROBABLE, REWIND, AHEAD,
      [(REWIND, proof(AHEAD, committed_offset=1401))]),
     ("stood until it expired", Grade.PROVEN, EXPIRED, STOOD, [(EXPIRED, proof(STOOD, committed_offset=99))]),

@@ -111,6 +111,12 @@ def test_a_fold_takes_events_in_any_order_and_more_than_once(events):
     assert history.finding.closed_reason == "recovered"
 
 
+def test_of_two_events_of_one_time_and_kind_the_newer_evidence_stands():
+    newer = FindingEvent(Change.UPDATED, 2000, replace(LIFE[1].finding, last_seen_at_ms=2500))
+
+    assert [fold(pair)[KEY].finding for pair in permutations((LIFE[1], newer))] == [newer.finding] * 2
+
+
 def test_a_fold_goes_on_from_what_is_known():
     assert fold(LIFE[1:], fold(LIFE[:1])) == fold(LIFE)
 

@@ -103,6 +103,7 @@ def test_all_that_is_not_seen_is_said():
         ({}, 12, []),
         ({"present": 6}, 12, []),
         ({"present": 13}, 13, []),
+        ({"first_ms": NOW - 10_000, "present": 2}, 2, ["nothing was observed in the window before"]),
         ({"first_ms": NOW - 45_000, "present": 9}, 9, []),
         ({"first_ms": NOW - 44_999, "present": 8}, 8, ["nothing was observed in the window before"]),
         ({"longest_gap_ms": 15_000}, 12, []),
