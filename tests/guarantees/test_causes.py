@@ -90,6 +90,9 @@ AT_PLACE = [
      [(EXPIRED, proof(FROZEN, start_offset=103)), (EXPIRED, proof(FROZEN, start_offset=99))]),
     ("ids in the hole", Grade.PROVEN, LOST, EXPIRED,
      [(LOST, proof(EXPIRED, log_start_offset=150)), (LOST, proof(EXPIRED, committed_offset=151))]),
+    ("ids in the hole", Grade.PROVEN, LOST, proof(EXPIRED, committed_offset=150),
+     [(proof(LOST, lost=[{"offset": 150}, {"observed_at_ms": T}, 150, None]), EXPIRED)]),
+    ("ids cut away", Grade.PROVEN, proof(LOST, lost=[{"offset": 1100, "observed_at_ms": T + 10_000}]), CUT, []),
     ("ids cut away", Grade.PROVEN, LOST, CUT,
      [(LOST, proof(CUT, high_watermark=1201)), (LOST, proof(CUT, high_watermark_before=1200)),
       (proof(LOST, lost=[{"offset": 1200, "observed_at_ms": T + 10_001}]), CUT)]),
@@ -143,6 +146,20 @@ AT_PLACE = [
 def test_a_link_holds_on_its_evidence_and_not_beside_it(link, grade, effect, cause, silent):
     assert explain(effect, cause) == [(link, grade)]
     assert [explain(*pair) for pair in silent] == [[]] * len(silent)
+
+
+def without(finding, name):
+    return replace(finding, evidence={key: value for key, value in finding.evidence.items() if key != name})
+
+
+@pytest.mark.parametrize(("link", "grade", "effect", "cause"), [row[:4] for row in AT_PLACE])
+def test_a_link_that_lacks_a_piece_of_evidence_holds_as_before_or_not_at_all(link, grade, effect, cause):
+    lacking = [
+        *((without(effect, name), cause) for name in effect.evidence),
+        *((effect, without(cause, name)) for name in cause.evidence),
+    ]
+
+    assert {tuple(explain(*pair)) for pair in lacking} <= {(), ((link, grade),)}
 
 
 def test_without_its_evidence_a_link_does_not_hold():
@@ -213,6 +230,7 @@ BY_EVIDENCE = [
     (proof(REWIND, rebalance={"cause": "1 member joined", "observed_at_ms": T}),
      [("came with a rebalance", Grade.PROBABLE)]),
     (proof(REWIND, rebalance=None), []),
+    (proof(REWIND, rebalance={"cause": "1 member joined"}), []),
     (proof(REWIND, is_operator_reset=True), [("set by an operator", Grade.PROBABLE)]),
     (proof(REWIND, is_operator_reset=False), []),
     (proof(REDELIVERY, observed_at_ms=T, cause="1 member left"), [("member left", Grade.PROVEN)]),
@@ -221,8 +239,10 @@ BY_EVIDENCE = [
     (proof(UNCLEAN, leader_epoch_before=3, leader_before=None, leader=2), [("election", Grade.PROVEN)]),
     (proof(CUT, leader_epoch_before=3, leader_epoch=4, is_unclean=True), [("election", Grade.PROBABLE)]),
     (CUT, []),
+    (proof(CUT, leader_epoch_before=3), []),
     (proof(FROZEN, producer_id=7, producer_epoch=0), [("open transaction", Grade.PROVEN)]),
     (proof(FROZEN, producer_id=None, producer_epoch=None), []),
+    (proof(FROZEN, producer_id=7, producer_epoch=None), []),
     (proof(IN_SINK, cause="sent_twice"), [("sent again", Grade.PROBABLE)]),
     (proof(IN_SINK, cause="something else"), []),
 ]  # fmt: skip
@@ -344,6 +364,7 @@ def test_a_cut_a_commit_beyond_it_and_the_way_back_are_one_chain_of_the_rules_ow
     ]
     assert (incident.severity, incident.state, incident.to_ms) == (4, FindingState.OPEN, None)
     assert incident.title == f"{incident.first_cause.title}, and 3 more findings"
+    assert kinds[Kind.REWIND][0].statement.text in incident.sentences[3]
     assert incident.sentences[2].endswith(
         "The commit 1,400 was within the log until it was cut from 1,500 to 1,100. (PROVEN)"
     )
@@ -399,6 +420,40 @@ def test_the_cause_comes_first_although_its_effect_was_sampled_before_it():
 )
 def test_the_same_thing_on_other_partitions_within_a_minute_is_one_incident(other, number):
     assert len(told(REWIND, other)) == number
+
+
+def test_the_same_thing_on_two_topics_by_turns_is_two_incidents():
+    here, there = (
+        (fact(Kind.BELOW_MIN_ISR, at, partition=at) for at in (5, 15)),
+        fact(Kind.BELOW_MIN_ISR, 10, topic="invoices"),
+    )
+
+    assert len(told(*here, replace(there, place=replace(there.place, topic_id="sink")))) == 2
+
+
+def test_what_has_no_cause_of_its_own_joins_the_same_thing_on_another_partition():
+    assert len(told(CUT, REWIND, fact(Kind.REWIND, 30, partition=1))) == 1
+
+
+def test_a_cause_that_does_not_concern_a_pipeline_is_named_and_no_part_of_its_incident():
+    reading = Pipeline("reading", "invoices", "archiver", None, Guarantee.AT_LEAST_ONCE)
+    (incident,) = told(IN_SINK, REDELIVERY, pipelines=(PIPELINE, reading))[1:]
+
+    assert (incident.pipeline, incident.findings) == ("reading", (IN_SINK,))
+    assert "The group was delivered records again" in incident.sentences[0]
+
+
+def test_what_happened_together_is_told_by_time():
+    rewinds = [fact(Kind.REWIND, at, partition=at) for at in (20, 10, 40, 30, 50)]
+
+    assert [one.place.partition for one in told(*rewinds)[0].findings] == [10, 20, 30, 40, 50]
+
+
+def test_the_gravest_incident_comes_first_then_the_earliest():
+    later, early, grave = (fact(Kind.REWIND, at, partition=at) for at in (200, 100, 300))
+    found = told(later, early, replace(grave, severity=4))
+
+    assert [one.first_cause.place.partition for one in found] == [300, 100, 200]
 
 
 def test_a_finding_that_concerns_two_pipelines_is_an_incident_of_each():
