@@ -29,6 +29,9 @@ CHANGES = [
     ({"transactions": (transaction("payments-1f3a-1", "other"),)}, EO),
     ({"transactions": (transaction("payments2-1f3a-1", "other"),)}, ALO),
     ({"commits": Commits(6, 6, 0, None)}, ALO),
+    ({"commits": Commits(6, 1, 2, "no answer"), "commit_moves": (700, 900_000)}, ALO),
+    ({"source": topic("orders", min_insync_replicas=NOT_ASKED)}, ALO),
+    ({"source": topic("orders", replication_factor=NOT_ASKED, unclean_leader_election=True)}, ALO),
 ]
 
 
