@@ -70,13 +70,19 @@ def election(cut: Finding) -> tuple[Statement, str, int] | None:
     before, after = whole_number(cut, "leader_epoch_before"), whole_number(cut, "leader_epoch")
     if before is None or after is None:
         return None
-    leaders = f"broker {cut.evidence.get('leader_before')} to broker {cut.evidence.get('leader')}"
+    leaders = f"{_leader(cut, 'leader_before')} to {_leader(cut, 'leader')}"
     text = f"The leader changed from {leaders} (leader epoch {before} to {after})."
     place, statement = cut.place, Statement(Grade.PROVEN, text)
     if cut.evidence.get("is_unclean") is True:
         assumption = "the in-sync replicas did not change after they were last sampled"
         statement = Statement(Grade.PROBABLE, f"{text} It was an unclean election.", assumption)
     return statement, f"leader epoch {after} of {place.topic_id}-{place.partition}", cut.happened_at_ms
+
+
+def _leader(cut: Finding, name: str) -> str:
+    """Between two leaders a partition may have had none, and not every sample names it."""
+    broker = whole_number(cut, name)
+    return "no known broker" if broker is None else f"broker {broker}"
 
 
 def open_transaction(frozen: Finding) -> tuple[Statement, str, int] | None:

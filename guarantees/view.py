@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from guarantees.elections import Election
 from guarantees.epochs import EpochCheck
@@ -106,6 +106,22 @@ def number(evidence: Evidence, name: str) -> int:
     if not isinstance(value, int):
         raise TypeError(f"evidence {name} is {value!r}, not a whole number")
     return value
+
+
+def listed(evidence: Evidence, name: str) -> list[Any]:
+    """A list of a finding's evidence; the rule that wrote it put it there, so its absence is a bug."""
+    value = evidence[name]
+    if not isinstance(value, list):
+        raise TypeError(f"evidence {name} is {value!r}, not a list")
+    return value
+
+
+def numbers(evidence: Evidence, name: str) -> dict[str, int]:
+    """Whole numbers by name of a finding's evidence; the rule that wrote it put them there."""
+    value = evidence[name]
+    if not isinstance(value, dict):
+        raise TypeError(f"evidence {name} is {value!r}, not numbers by name")
+    return {key: number(value, key) for key in value}
 
 
 def known(value: int | Unknown | None) -> int:

@@ -118,16 +118,17 @@ def _evidence(view: View, key: GroupPartition, last: CommittedOffset) -> Evidenc
         "last_observed_at_ms": last.observed_at_ms,
         "group_empty_since_ms": None if empty is None else empty.empty_since_ms,
         "offsets_retention_ms": retention_ms,
-        "expires_at_ms": None if empty is None else _expires_at_ms(empty, last, retention_ms),
+        "expires_at_ms": None if empty is None else _expires_at_ms(empty, retention_ms),
         "absent_since_ms": None,
     }
 
 
-def _expires_at_ms(empty: GroupSight, last: CommittedOffset, retention_ms: int) -> int | None:
+def _expires_at_ms(empty: GroupSight, retention_ms: int) -> int | None:
+    """At the latest: the commit has not moved since the group was seen empty, so it was made before."""
     found = expires_at_ms(
         empty.state,
         is_subscribed=False,
-        committed_at_ms=last.observed_at_ms,
+        committed_at_ms=present(empty.empty_since_ms),
         empty_since_ms=empty.empty_since_ms,
         is_pending=False,
         retention_ms=retention_ms,

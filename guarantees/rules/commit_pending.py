@@ -59,16 +59,15 @@ def remember(
     oldest_ms = _oldest_start_ms(observed)
     runs = {key: run for key, run in before.pending.items() if _is_unread(observed.commits.get(key))}
     for key, commit in pending:
-        known = before.pending.get(key)
-        is_run = known is not None and known.topic_id == commit.topic_id and _is_near(known, commit, gap_s)
-        since_ms = known.since_ms if known is not None and is_run else commit.observed_at_ms
+        run = before.pending.get(key)
+        since_ms = run.since_ms if run is not None and _goes_on(run, commit, gap_s) else commit.observed_at_ms
         since_ms = since_ms if oldest_ms is None else min(commit.observed_at_ms, max(since_ms, oldest_ms))
         runs[key] = PendingCommit(commit.topic_id, since_ms, commit.observed_at_ms)
     return runs
 
 
-def _is_near(known: PendingCommit, commit: CommittedOffset, gap_s: float) -> bool:
-    return commit.observed_at_ms - known.last_ms <= gap_s * 1000
+def _goes_on(run: PendingCommit, commit: CommittedOffset, gap_s: float) -> bool:
+    return run.topic_id == commit.topic_id and commit.observed_at_ms - run.last_ms <= gap_s * 1000
 
 
 def _is_unread(commit: CommittedOffset | None) -> bool:

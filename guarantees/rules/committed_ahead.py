@@ -10,7 +10,7 @@ from guarantees.observations import CommittedOffset, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, known_reading
-from guarantees.view import View, group_place, known, number, present, topic_partition
+from guarantees.view import View, group_place, known, listed, number, present, topic_partition
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -57,9 +57,8 @@ def remember(
         if found is None or found.offsets is None:
             runs[key] = first
     for found in ahead:
-        known_run = before.ahead.get(found.key)
-        is_run = known_run is not None and known_run.topic_id == found.commit.topic_id
-        runs[found.key] = known_run if known_run is not None and is_run else found.commit
+        run = before.ahead.get(found.key)
+        runs[found.key] = run if run is not None and run.topic_id == found.commit.topic_id else found.commit
     return runs
 
 
@@ -92,9 +91,7 @@ def _where(reading: Reading) -> str:
 
 def _statements(reading: Reading, offsets: PartitionOffsets, evidence: Evidence) -> tuple[Statement, ...]:
     committed, high_watermark = reading.committed_offset, number(evidence, "high_watermark")
-    ahead, causes = committed - high_watermark, evidence["possible_causes"]
-    if not isinstance(causes, list):
-        raise TypeError("the finding holds its possible causes in a list")
+    ahead, causes = committed - high_watermark, listed(evidence, "possible_causes")
     return (
         Statement(
             Grade.PROVEN,

@@ -14,10 +14,10 @@ from guarantees.places import GroupPartition, TopicPartition
 from guarantees.rules.progress import KINDS as STANDING
 from guarantees.times import utc
 from guarantees.triage import Reading, Triage, known_reading
-from guarantees.view import View, group_place, number
+from guarantees.view import View, group_place, known, number
 
-# Fewer commits are no trend.
-LEAST_COMMITS = 3
+# Fewer commits are no trend: each leaves an offset more at least, and together more than markers can use.
+LEAST_COMMITS = MARKER_SLACK + 1
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -92,9 +92,7 @@ def _grown(growth: Growth | None, before: Memory, found: Reading) -> Growth | No
         return None
     if last.committed_offset == found.committed_offset:
         return growth
-    lag, at_ms = found.readable, found.commit.observed_at_ms
-    if not isinstance(lag, int):
-        return None
+    lag, at_ms = known(found.readable), found.commit.observed_at_ms
     if growth is None or growth.topic_id != found.commit.topic_id or lag < growth.lag:
         return Growth(found.commit.topic_id, found.committed_offset, at_ms, lag, lag, 0)
     if lag == growth.lag:
@@ -104,8 +102,7 @@ def _grown(growth: Growth | None, before: Memory, found: Reading) -> Growth | No
 
 def _is_trend(growth: Growth, reading: Reading, least_s: float) -> bool:
     lasted_ms = reading.commit.observed_at_ms - growth.since_ms
-    has_grown = growth.lag - growth.first_lag > MARKER_SLACK
-    return growth.commits >= LEAST_COMMITS and has_grown and lasted_ms >= least_s * 1000
+    return growth.commits >= LEAST_COMMITS and lasted_ms >= least_s * 1000
 
 
 def _finding(view: View, reading: Reading, growth: Growth) -> Finding:

@@ -61,7 +61,7 @@ def _grown(
 ) -> dict[TopicPartition, str]:
     """Only partitions above all known ones: one of the middle was there and could not be read."""
     new = {partition: states[partition].topic_id for partition in states.keys() - before.keys()}
-    if not new or not before:
+    if not new:
         return {}
     last: dict[tuple[str, str], int] = {}
     for partition, state in before.items():

@@ -28,14 +28,13 @@ def found(seen: SeenBatch) -> Iterator[Finding]:
 
 
 def joined(before: Finding, now: Finding) -> Finding:
-    """More of them on the same partition: one finding that counts batches and keeps its first."""
+    """More of them on the same partition: one finding that counts batches and keeps its first; both have one title."""
     if not is_further(before, now):
         return before
     batches = number(before.evidence, "batches") + number(now.evidence, "batches")
     last = {name: now.evidence[name] for name in ("last_offset", "last_max_timestamp_ms")}
     return replace(
         now,
-        title=before.title,
         statements=before.statements,
         evidence={**before.evidence, **last, "batches": batches},
         happened_at_ms=before.happened_at_ms,

@@ -8,7 +8,7 @@ from guarantees.findings import Evidence, Finding, Grade, Kind, Place, Statement
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
 from guarantees.times import utc
-from guarantees.view import View, number, present
+from guarantees.view import View, numbers, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -42,10 +42,7 @@ def continued(finding: Finding, view: View) -> Finding:
 
 
 def _old_ends(evidence: Evidence) -> dict[int, int]:
-    given = evidence["high_watermarks_before"]
-    if not isinstance(given, dict):
-        raise TypeError("the finding holds high watermarks by partition")
-    return {int(partition): number(given, partition) for partition in given}
+    return {int(partition): end for partition, end in numbers(evidence, "high_watermarks_before").items()}
 
 
 def _finding(view: View, place: Place, before: int, after: int) -> Finding:

@@ -8,6 +8,7 @@ from guarantees.findings import Evidence, Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
 from guarantees.header_traces import Ending
 from guarantees.transaction_ends import EndsView, is_raised_abort
+from guarantees.view import listed, present
 
 # A restart fences once; more often within a minute, two instances with one transactional id fence each other.
 FENCINGS_A_MINUTE = 3
@@ -24,8 +25,9 @@ def found(view: EndsView) -> Iterator[Finding]:
 
 def joined(before: Finding, now: Finding) -> Finding:
     """Every evaluation looks at all remembered ends: the newer one counts, never less sure than before."""
-    fencings = {_key(one): one for one in [*_shown(before), *_shown(now)]}
-    if len(fencings) == len(_shown(before)):
+    shown = listed(before.evidence, "fencings")
+    fencings = {_key(one): one for one in [*shown, *listed(now.evidence, "fencings")]}
+    if len(fencings) == len(shown):
         return before
     evidence = {**now.evidence, "fencings": sorted(fencings.values(), key=_key)[-SHOWN:]}
     worse = before if before.severity > now.severity else now
@@ -96,18 +98,13 @@ def _finding(view: EndsView, fenced: Sequence[Ending]) -> Finding:
 
 def _fencing(end: Ending) -> Evidence:
     return {
-        "data_epoch": None if end.data is None else end.data.producer_epoch,
+        "data_epoch": present(end.data).producer_epoch,
         "marker_epoch": end.marker_epoch,
         "topic": end.place.topic,
         "partition": end.place.partition,
         "marker_offset": end.marker_offset,
         "ended_at_ms": end.ended_at_ms,
     }
-
-
-def _shown(finding: Finding) -> list[Any]:
-    fencings = finding.evidence["fencings"]
-    return list(fencings) if isinstance(fencings, list | tuple) else []
 
 
 def _key(fencing: Any) -> int:

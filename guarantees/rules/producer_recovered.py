@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import is_further, where
 from guarantees.header_traces import SeenBatch
 from guarantees.rules.resent_batch import repeated
+from guarantees.view import listed, number, present
 
 LOG_WAS_CUT = "the election cut off what the former leader alone had, and the client noticed the missing sequences"
 # So many are shown, all are counted.
@@ -31,7 +31,8 @@ def joined(before: Finding, now: Finding) -> Finding:
     if not is_further(before, now):
         return before
     surest = now if now.severity > before.severity else before
-    bumps, count = [*_bumps(before), *_bumps(now)], _count(before) + _count(now)
+    bumps = [*listed(before.evidence, "bumps"), *listed(now.evidence, "bumps")]
+    count = number(before.evidence, "count") + number(now.evidence, "count")
     evidence = {
         **before.evidence,
         "bumps": bumps[:SHOWN],
@@ -49,18 +50,9 @@ def joined(before: Finding, now: Finding) -> Finding:
     )
 
 
-def _bumps(finding: Finding) -> list[Any]:
-    bumps = finding.evidence["bumps"]
-    return list(bumps) if isinstance(bumps, list | tuple) else []
-
-
-def _count(finding: Finding) -> int:
-    return int(str(finding.evidence["count"]))
-
-
 def _finding(seen: SeenBatch, epoch_before: int | None) -> Finding:
-    batch, place, previous = seen.batch, seen.scan.place, seen.previous
-    is_first_of_leader = previous is not None and previous.leader_epoch < batch.leader_epoch
+    batch, place, previous = seen.batch, seen.scan.place, present(seen.previous)
+    is_first_of_leader = previous.leader_epoch < batch.leader_epoch
     raised = (
         f"Producer {batch.producer_id} raised its epoch from {epoch_before} to {batch.producer_epoch} at offset "
         f"{batch.base_offset:,} of {where(place)}"
@@ -89,7 +81,7 @@ def _finding(seen: SeenBatch, epoch_before: int | None) -> Finding:
             ],
             "count": 1,
             "leader_epoch": batch.leader_epoch,
-            "previous_leader_epoch": None if previous is None else previous.leader_epoch,
+            "previous_leader_epoch": previous.leader_epoch,
             "last_offset": batch.base_offset,
         },
         happened_at_ms=seen.scan.observed_at_ms,

@@ -56,11 +56,11 @@ def continued(finding: Finding, view: View) -> Finding:
         return finding
     seen = replace(finding, last_seen_at_ms=reading.commit.observed_at_ms)
     old = number(finding.evidence, "committed_offset")
-    if reading.committed_offset == old:
-        return seen
     if reading.committed_offset < old:
         return replace(seen, closed_reason=f"the group went back to {reading.committed_offset:,}")
-    return replace(seen, closed_reason=f"the group read on from {old:,}; what it skipped stays unread")
+    if reading.committed_offset > old:
+        return replace(seen, closed_reason=f"the group read on from {old:,}; what it skipped stays unread")
+    return seen
 
 
 def remember(before: Memory, observed: Round, found: Triage) -> dict[str, Recreation]:

@@ -94,10 +94,10 @@ def _finding(view: View, seen: Rebalance, move: Move, key: GroupPartition) -> Fi
     high_watermark = known(now.offsets.high_watermark)
     # What is purged is not delivered again; a log start that is not known may have purged nothing.
     log_start = now.offsets.log_start_offset
-    start = min(high_watermark, max(committed, log_start)) if isinstance(log_start, int) else committed
+    start = max(committed, log_start) if isinstance(log_start, int) else committed
     silent_ms = _silent_ms(silence, seen)
     is_uncommitted = _is_uncommitted(view, key, high_watermark - now.committed_offset, high_watermark)
-    if start >= high_watermark or not is_uncommitted and not _is_overlong(view, key, silent_ms):
+    if start >= high_watermark or not is_uncommitted and not is_overlong(view, key, silent_ms):
         return None
     window = high_watermark - start
     return Finding(
@@ -143,9 +143,11 @@ def _silent_ms(silence: Silence | None, seen: Rebalance) -> int:
     return 0 if silence is None else max(0, min(seen.changed_after_ms, silence.last_ms) - silence.since_ms)
 
 
-def _is_overlong(view: View, key: GroupPartition, silent_ms: int) -> bool:
+def is_overlong(view: View, key: GroupPartition, silent_ms: int) -> bool:
     """Longer than living consumers and this group leave between two commits, so the member was dead, not slow."""
-    return silent_ms >= LIVING_COMMITS_WITHIN_MS and silent_ms > max(view.before.customs.get(key, ()), default=0)
+    return silent_ms >= LIVING_COMMITS_WITHIN_MS and all(
+        silent_ms > custom for custom in view.before.customs.get(key, ())
+    )
 
 
 def _title(key: GroupPartition, window: int) -> str:

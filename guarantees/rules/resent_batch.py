@@ -9,6 +9,7 @@ from guarantees.batches import Batch, steps_ahead
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Statement, Unit
 from guarantees.header_evidence import joined_counts, where
 from guarantees.header_traces import ProducerTrace, SeenBatch, likeness
+from guarantees.view import present
 
 ONE_PAYLOAD_A_TIME = "no application sends equal payloads with the same timestamps"
 STORED_TWICE = "stored twice"
@@ -66,10 +67,7 @@ def _is_distinguished(batch: Batch) -> bool:
 
 def _same_sequence(trace: ProducerTrace, batch: Batch) -> Resent | None:
     """Its sequences overlap stored ones (P3, ProducerAppendInfo.checkSequence); modulo 2^31, so a wrap is no repeat."""
-    expected, base = trace.next_sequence, batch.base_sequence
-    if expected is None or base is None:
-        return None
-    behind = -steps_ahead(base, expected)
+    behind = -steps_ahead(present(batch.base_sequence), present(trace.next_sequence))
     overlap = min(behind, batch.sequences) - max(0, behind - trace.run_length)
     if overlap <= 0:
         return None
@@ -78,10 +76,8 @@ def _same_sequence(trace: ProducerTrace, batch: Batch) -> Resent | None:
 
 
 def _overlap(kept: Batch, batch: Batch) -> bool:
-    if kept.base_sequence is None or batch.base_sequence is None or kept.producer_epoch != batch.producer_epoch:
-        return False
-    ahead = steps_ahead(batch.base_sequence, kept.base_sequence)
-    return -batch.sequences < ahead < kept.sequences
+    ahead = steps_ahead(present(batch.base_sequence), present(kept.base_sequence))
+    return kept.producer_epoch == batch.producer_epoch and -batch.sequences < ahead < kept.sequences
 
 
 def _raised_epoch(trace: ProducerTrace, batch: Batch) -> Resent | None:

@@ -7,6 +7,7 @@ from guarantees.batches import steps_ahead
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
 from guarantees.header_traces import ProducerTrace, SeenBatch
+from guarantees.view import present
 
 
 def found(seen: SeenBatch) -> Iterator[Finding]:
@@ -16,10 +17,10 @@ def found(seen: SeenBatch) -> Iterator[Finding]:
     last = None if seen.producer is None else seen.producer.last
     if seen.producer is None or last is None or not seen.batch.is_data_of_producer:
         return
-    expected, base = seen.producer.next_sequence, seen.batch.base_sequence
-    if last.producer_epoch != seen.batch.producer_epoch or expected is None or base is None:
+    if last.producer_epoch != seen.batch.producer_epoch:
         return
-    gap = steps_ahead(base, expected)
+    expected = present(seen.producer.next_sequence)
+    gap = steps_ahead(present(seen.batch.base_sequence), expected)
     if gap > 0 and not _is_explained(seen, last.last_offset):
         yield _finding(seen, seen.producer, gap, expected)
 

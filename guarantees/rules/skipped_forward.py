@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.lag import MARKER_SLACK
-from guarantees.rules.redelivery import LIVING_COMMITS_WITHIN_MS
+from guarantees.rules.redelivery import is_overlong
 from guarantees.times import utc
 from guarantees.triage import CommitMove
 from guarantees.view import View, group_place, known, member_count, number
@@ -116,10 +116,7 @@ def _out_of_range(view: View, moved: CommitMove) -> Trigger | None:
     former = view.now.former_states.get(moved.key.topic_partition)
     if silence is None or former is None or former.topic_id != moved.after.topic_id:
         return None
-    stood_ms = silence.last_ms - silence.since_ms
-    is_silent = stood_ms >= LIVING_COMMITS_WITHIN_MS and stood_ms > max(
-        view.before.customs.get(moved.key, ()), default=0
-    )
+    is_silent = is_overlong(view, moved.key, silence.last_ms - silence.since_ms)
     has_new_leader = former.observed_at_ms >= silence.since_ms
     is_far = moved.new - moved.old >= view.thresholds.min_skip_offsets
     if not (is_silent and has_new_leader and is_far and _is_at_end(view, moved)):

@@ -8,6 +8,7 @@ from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
 from guarantees.header_traces import Ending, SeenBatch
 from guarantees.transaction_ends import EndsView, partition_of
+from guarantees.view import present
 
 # Data and marker this far from the sample that saw the transaction open belong to it, whoever's clock stamped them.
 CLOCKS_AGREE_MS = 1_000
@@ -69,7 +70,7 @@ def _torn(view: EndsView, aborted: Ending, committed: Ending, assumption: str | 
         f"{aborted.marker_offset:,})."
     )
     headline = Statement(Grade.PROVEN, text) if assumption is None else Statement(Grade.PROBABLE, text, assumption)
-    records = 0 if aborted.data is None else aborted.data.records
+    records = present(aborted.data).records
     return Finding(
         kind=Kind.TORN_TRANSACTION,
         place=aborted.place,

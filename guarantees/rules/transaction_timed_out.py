@@ -8,6 +8,7 @@ from guarantees.header_evidence import where
 from guarantees.header_traces import Ending, OpenData
 from guarantees.observations import Transaction
 from guarantees.transaction_ends import EndsView, is_raised_abort, transaction_of
+from guarantees.view import present
 
 NOBODY_ELSE_ENDED_IT = "no new instance fenced the producer between the timeout and the abort"
 
@@ -34,7 +35,7 @@ def _timed_out(view: EndsView, end: Ending) -> Transaction | None:
 
 
 def _finding(view: EndsView, end: Ending, data: OpenData, transaction: Transaction) -> Finding:
-    open_ms = end.ended_at_ms - (transaction.started_at_ms or 0)
+    open_ms = end.ended_at_ms - present(transaction.started_at_ms)
     text = (
         f"The transaction of {transaction.transactional_id} (producer {end.producer_id}, epoch {data.producer_epoch}) "
         f"was aborted after {open_ms / 1000:.0f} s, at its timeout of {transaction.timeout_ms / 1000:.0f} s: "

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from guarantees.batches import Marker
+from guarantees.batches import Batch, Marker
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.header_evidence import where
-from guarantees.header_traces import Ending, OpenData, PartitionTrace, ProducerTrace
+from guarantees.header_traces import Ending, OpenData, PartitionTrace
 from guarantees.transaction_ends import Transactions
 
 # Far above the time between two batches of a living transaction; as long as a frozen stable offset takes to matter.
@@ -20,9 +20,9 @@ ONE_APPLICATION = "transactional ids that differ only in a made-up ending are st
 
 @dataclass(frozen=True, slots=True)
 class Successor:
-    """A COMMIT above the open data of another producer id, and both transactional ids."""
+    """A COMMIT above the open data of another producer id, that one's last batch, and both transactional ids."""
 
-    dead: ProducerTrace
+    last: Batch
     open: OpenData
     dead_id: int
     dead_name: str
@@ -39,9 +39,9 @@ def found(end: Ending, trace: PartitionTrace, transactions: Transactions, now_ms
         return
     for dead_id, dead in trace.producers.items():
         last, open_data = dead.last, dead.open
-        if last is None or open_data is None or dead_id == end.producer_id or new.first_offset <= last.last_offset:
+        if last is None or open_data is None or new.first_offset <= last.last_offset:
             continue
-        successor = _successor(transactions, dead_id, dead, open_data, end.producer_id)
+        successor = _successor(transactions, dead_id, last, open_data, end.producer_id)
         if successor is not None and end.ended_at_ms - last.max_timestamp_ms >= SILENT_MS:
             yield _finding(end, successor, now_ms)
 
@@ -58,7 +58,7 @@ def prefix(transactional_id: str) -> str | None:
 
 
 def _successor(
-    transactions: Transactions, dead_id: int, dead: ProducerTrace, open_data: OpenData, new_id: int
+    transactions: Transactions, dead_id: int, last: Batch, open_data: OpenData, new_id: int
 ) -> Successor | None:
     old, new = transactions.newest.get(dead_id), transactions.newest.get(new_id)
     if old is None or new is None or old.transactional_id == new.transactional_id:
@@ -66,7 +66,7 @@ def _successor(
     shared = prefix(old.transactional_id)
     if shared is None or shared != prefix(new.transactional_id):
         return None
-    return Successor(dead, open_data, dead_id, old.transactional_id, new.transactional_id, shared)
+    return Successor(last, open_data, dead_id, old.transactional_id, new.transactional_id, shared)
 
 
 def _finding(end: Ending, found: Successor, now_ms: int) -> Finding:
@@ -92,7 +92,7 @@ def _finding(end: Ending, found: Successor, now_ms: int) -> Finding:
             "transactional_ids": [found.dead_name, found.name],
             "producer_ids": [found.dead_id, end.producer_id],
             "open_since_offset": first,
-            "last_write_ms": None if found.dead.last is None else found.dead.last.max_timestamp_ms,
+            "last_write_ms": found.last.max_timestamp_ms,
             "marker_offset": end.marker_offset,
             "last_offset": end.marker_offset,
         },

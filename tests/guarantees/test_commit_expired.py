@@ -199,10 +199,10 @@ def test_when_a_commit_would_have_expired_is_not_known_of_a_group_not_seen_empty
     assert (found.evidence["group_empty_since_ms"], found.evidence["expires_at_ms"]) == (None, None)
 
 
-def test_a_commit_of_the_new_protocol_expires_by_its_own_age():
+def test_a_commit_of_the_new_protocol_ages_by_itself_and_is_no_younger_than_the_emptiness_of_its_group():
     found = expired(*[there(s, group_type="consumer") for s in steps(0, 100)])
 
-    assert found.evidence["expires_at_ms"] == at(220.01)
+    assert found.evidence["expires_at_ms"] == found.evidence["group_empty_since_ms"] + 120_000 == at(120.04)
 
 
 def test_a_group_that_became_a_share_group_has_no_commits_that_expire():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Grade, Kind
@@ -45,8 +47,11 @@ def test_one_transaction_after_another_is_no_stuck_commit():
             for s in steps(0, 200)
         ]
 
-    assert not findings(*rounds(complete(Signal.TRANSACTIONS)), kind=PENDING)
-    assert findings(*rounds(), kind=PENDING)
+    asked = complete(Signal.TRANSACTIONS)
+    unsure = (complete(Signal.LOG_START), replace(asked, answered=0, failed=1), replace(asked, refused=1))
+
+    assert not findings(*rounds(asked), kind=PENDING)
+    assert [bool(findings(*rounds(*told), kind=PENDING)) for told in ((), *((one,) for one in unsure))] == [True] * 4
 
 
 @pytest.mark.parametrize(
@@ -65,6 +70,10 @@ def test_a_run_does_not_last_over_a_gap(gap_s, is_found):
     last = seen(60 + gap_s, high=900, pending=True)
 
     assert bool(findings(*pending(0, 60), last, kind=PENDING)) is is_found
+
+
+def test_a_commit_pending_on_a_topic_that_was_made_anew_is_another_run():
+    assert not findings(*pending(0, 40), *pending(45, 90, topic_id="topic-id-2"), kind=PENDING)
 
 
 CLOSES = {

@@ -1,7 +1,7 @@
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import NOBODY, finding, findings, seen, state
+from tests.guarantees.builders import NOBODY, at, finding, findings, seen, state
 
 AHEAD = Kind.COMMITTED_AHEAD
 
@@ -27,6 +27,13 @@ def test_a_commit_beyond_the_end_in_two_rounds_is_reported_without_a_lag():
 )
 def test_what_is_not_ahead(rounds):
     assert not findings(*rounds, kind=AHEAD)
+
+
+def test_of_a_topic_that_was_made_anew_a_commit_must_be_ahead_twice_again():
+    old, *anew = (seen(s, high=100, committed=150, topic_id=topic) for s, topic in ((0, "a"), (5, "b"), (10, "b")))
+    found = finding(old, *anew, kind=AHEAD)
+
+    assert (found.place.topic_id, found.happened_at_ms) == ("b", at(5.01))
 
 
 def test_a_group_whose_commits_move_while_ahead_has_one_finding():

@@ -15,24 +15,27 @@ def transaction(name, *topics, commits_offsets=True):
     return OpenTransaction(name, frozenset(topics), commits_offsets)
 
 
-@pytest.mark.parametrize(
-    ("changed", "promise"),
-    [
-        ({}, ALO),
-        ({"pending_commit_at_ms": 1_700_000_000_000}, EO),
-        ({"pending_commit_at_ms": NOT_ASKED}, ALO),
-        ({"sink": topic("invoices", producers=Producers(100, 100, 100))}, EO),
-        ({"sink": topic("invoices", producers=Producers(100, 100, 99))}, ALO),
-        ({"sink": topic("invoices", producers=Producers(0, 0, 0))}, ALO),
-        ({"sink": None, "source": topic("orders", producers=Producers(9, 9, 9))}, ALO),
-        ({"transactions": (transaction("tx", "invoices"),)}, EO),
-        ({"transactions": (transaction("tx", "invoices", commits_offsets=False),)}, ALO),
-        ({"transactions": (transaction("tx", "other"),)}, ALO),
-        ({"transactions": (transaction("payments-1f3a-1", "other"),)}, EO),
-        ({"transactions": (transaction("payments2-1f3a-1", "other"),)}, ALO),
-        ({"commits": Commits(6, 6, 0, None)}, ALO),
-    ],
-)
+CHANGES = [
+    ({}, ALO),
+    ({"pending_commit_at_ms": 1_700_000_000_000}, EO),
+    ({"pending_commit_at_ms": NOT_ASKED}, ALO),
+    ({"sink": topic("invoices", producers=Producers(100, 100, 100))}, EO),
+    ({"sink": topic("invoices", producers=Producers(100, 100, 99))}, ALO),
+    ({"sink": topic("invoices", producers=Producers(0, 0, 0))}, ALO),
+    ({"sink": None, "source": topic("orders", producers=Producers(9, 9, 9))}, ALO),
+    ({"transactions": (transaction("tx", "invoices"),)}, EO),
+    ({"transactions": (transaction("tx", "invoices", commits_offsets=False),)}, ALO),
+    ({"transactions": (transaction("tx", "other"),)}, ALO),
+    ({"transactions": (transaction("payments-1f3a-1", "other"),)}, EO),
+    ({"transactions": (transaction("payments2-1f3a-1", "other"),)}, ALO),
+    ({"commits": Commits(6, 6, 0, None)}, ALO),
+    ({"commits": Commits(6, 1, 2, "no answer"), "commit_moves": (700, 900_000)}, ALO),
+    ({"source": topic("orders", min_insync_replicas=NOT_ASKED)}, ALO),
+    ({"source": topic("orders", replication_factor=NOT_ASKED, unclean_leader_election=True)}, ALO),
+]
+
+
+@pytest.mark.parametrize(("changed", "promise"), CHANGES)
 def test_exactly_once_is_inferred_from_transactions_of_the_group_or_its_sink_alone(changed, promise):
     assert inferred("payments", facts(**PLAIN | changed)).promise is promise
 

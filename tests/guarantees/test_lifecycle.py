@@ -55,6 +55,7 @@ def test_what_is_not_found_stays_as_it_is():
         (FINDING, []),
         (later(), []),
         (later(severity=1), [Change.UPDATED]),
+        (replace(FINDING, severity=1), [Change.UPDATED]),
         (later(statements=(Statement(Grade.POSSIBLE, "it fell"),)), [Change.UPDATED]),
         (later(statements=(Statement(Grade.PROVEN, "it fell far"),)), []),
         (later(bounds=Bounds(0, 100, 110, Unit.OFFSETS)), []),
@@ -82,6 +83,13 @@ def test_a_closed_finding_stays_closed_and_silent():
     assert sequence(known(closed), [FINDING], 10**9) == []
 
 
+def test_news_of_a_closed_finding_closes_it_again():
+    known_closed = known(later(closed_reason="recovered"))
+
+    assert sequence(known_closed, [later(closed_reason="recovered", severity=1)]) == [Change.CLOSED]
+    assert sequence(known_closed, [later(closed_reason="gone")]) == [Change.CLOSED]
+
+
 def test_newer_evidence_opens_a_closed_finding_again():
     again = replace(FINDING, last_seen_at_ms=3000)
 
@@ -101,6 +109,12 @@ def test_a_fold_takes_events_in_any_order_and_more_than_once(events):
 
     assert (history.opened_at_ms, history.updated_at_ms) == (1000, 2000)
     assert history.finding.closed_reason == "recovered"
+
+
+def test_of_two_events_of_one_time_and_kind_the_newer_evidence_stands():
+    newer = FindingEvent(Change.UPDATED, 2000, replace(LIFE[1].finding, last_seen_at_ms=2500))
+
+    assert [fold(pair)[KEY].finding for pair in permutations((LIFE[1], newer))] == [newer.finding] * 2
 
 
 def test_a_fold_goes_on_from_what_is_known():

@@ -45,6 +45,11 @@ def test_after_the_first_batch_of_a_new_leader_it_is_not():
             (batch(0, pid=9, seq=0, tx=True), batch(1, pid=9, epoch=1, seq=0, tx=True)),
             id="every transaction raises it",
         ),
+        pytest.param((FIRST, batch(1, pid=9, epoch=1, seq=0, tx=True)), id="a transaction"),
+        pytest.param(
+            (batch(0, pid=9, seq=0, tx=True), batch(1, pid=9, epoch=1, seq=0)), id="what follows a transaction"
+        ),
+        pytest.param((FIRST, batch(1, pid=9, epoch=1)), id="a batch without sequences"),
         pytest.param(
             (batch(0, pid=9, seq=0, value=1), batch(1, pid=9, epoch=1, seq=0, value=1)), id="a duplicate (P4)"
         ),
@@ -79,6 +84,17 @@ def test_a_surer_recovery_that_comes_later_gives_its_words_and_the_first_one_its
     assert (both.severity, both.statements, both.closed_reason) == (3, sure.statements, None)
     assert both.title == "orders-0: producers recovered from errors 2 times, producer 8 first"
     assert (both.happened_at_ms, both.last_seen_at_ms) == (at(0), at(7))
+
+
+def test_a_less_sure_recovery_that_comes_later_moves_the_time_it_was_last_seen_and_opens_it_again():
+    (sure,) = recovered(FIRST, batch(1, pid=9, epoch=1, seq=0, leader=1))
+    (unsure,) = recovered(
+        batch(2, pid=8, seq=0), batch(3, leader=1), batch(4, pid=8, epoch=1, seq=0, leader=1), second=7
+    )
+
+    both = producer_recovered.joined(replace(sure, closed_reason="settled"), unsure)
+
+    assert (both.statements, both.last_seen_at_ms, both.closed_reason) == (sure.statements, at(7), None)
 
 
 def test_of_two_that_are_as_sure_the_first_gives_its_words():

@@ -118,6 +118,7 @@ def test_sequences_before_the_first_one_seen_repeat_nothing_that_is_known():
         pytest.param((batch(0, 5, pid=9, seq=0), batch(5, 5, pid=8, seq=0)), id="another producer"),
         pytest.param((batch(0, 5, pid=9, seq=0), batch(5, 5, pid=9, epoch=1, seq=0)), id="another epoch"),
         pytest.param((batch(0, pid=9, seq=0, tx=True), marker(1, ABORT, pid=9), marker(2, ABORT, pid=9)), id="markers"),
+        pytest.param((marker(0, ABORT, pid=9), batch(1, pid=9, seq=0, tx=True)), id="data after a marker alone"),
     ],
 )
 def test_what_only_looks_like_a_repeated_sequence_is_silent(batches):

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from guarantees.findings import Grade, Kind
-from tests.guarantees.builders import GROUP, KEY, NOBODY, OWNER, at, finding, findings, seen, state, steps
+from tests.guarantees.builders import GROUP, KEY, NOBODY, OWNER, PARTITION, at, finding, findings, seen, state, steps
 from tests.guarantees.test_watch import written
 
 SKIPPED = Kind.SKIPPED_FORWARD
@@ -29,6 +29,17 @@ def test_a_commit_at_the_end_after_a_change_of_leader_skipped_what_lay_between()
     assert (found.severity, found.grade, found.anchor) == (4, Grade.PROBABLE, "5->100000")
     assert (found.bounds.lower, found.bounds.estimate, found.bounds.upper) == (0, None, 99_995)
     assert found.evidence["trigger"] == "leader_change"
+
+
+@pytest.mark.parametrize(("later_ms", "is_found"), [(0, True), (-1, False)])
+def test_the_leader_changed_once_the_old_one_was_seen_no_earlier_than_the_silence_began(later_ms, is_found):
+    first, *others = stood()
+    (old,) = first.states.values()
+    (commit,) = first.commits.values()
+    seen_at_ms = commit.observed_at_ms + later_ms
+    first = replace(first, states={PARTITION: replace(old, observed_at_ms=seen_at_ms)})
+
+    assert bool(findings(first, *others, end(20), kind=SKIPPED)) is is_found
 
 
 def slow_before(quiet_s):

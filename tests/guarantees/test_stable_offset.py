@@ -87,8 +87,17 @@ def test_no_transaction_on_any_coordinator_is_probable_because_a_missing_right_l
     assert found.statements[2].grade is Grade.PROBABLE
 
 
-def test_coordinators_that_did_not_all_answer_prove_nothing():
-    found = finding(*held(60, transactions=()), kind=FROZEN)
+@pytest.mark.parametrize(
+    "coverage",
+    [
+        pytest.param((), id="not asked"),
+        pytest.param((complete(Signal.PRODUCERS),), id="only others asked"),
+        pytest.param((replace(ALL_ASKED[0], answered=0, failed=1),), id="one failed"),
+        pytest.param((replace(ALL_ASKED[0], refused=1),), id="one refused"),
+    ],
+)
+def test_coordinators_that_did_not_all_answer_prove_nothing(coverage):
+    found = finding(*held(60, transactions=(), coverage=coverage), kind=FROZEN)
 
     assert (found.evidence["class"], found.severity) == ("open", 1)
 

@@ -143,7 +143,8 @@ def test_later_fencings_join_the_earlier_ones_and_take_nothing_from_their_severi
 def test_fencings_that_become_frequent_are_as_severe_as_the_newest():
     (few,), (storm,), (after,) = turns(0, 1), turns(5, 8, second=300), turns(10, 11, second=600)
 
-    assert producer_fenced.joined(few, storm).severity == 3
+    both = producer_fenced.joined(few, storm)
+    assert (both.severity, both.happened_at_ms) == (3, at(0))
     assert producer_fenced.joined(few, after).statements == after.statements
 
 

@@ -46,6 +46,12 @@ def test_the_worst_finding_decides_and_comes_first():
     assert verdict(rewind).verdict is Verdict.DEGRADED
 
 
+def test_of_findings_that_mean_the_same_the_more_severe_comes_first():
+    cut, skip = fact(Kind.LOG_TRUNCATED, 3), fact(Kind.EXPIRED_UNREAD, 4)
+
+    assert verdict(cut, skip).findings == (skip, cut)
+
+
 BLIND = {
     "nothing yet": replace(FULL, newest_evidence_at_ms=None),
     "a signal not asked for": replace(FULL, coverage=FULL.coverage[1:]),
@@ -66,10 +72,29 @@ def test_a_gap_is_never_green_and_never_hides_what_is_known(sight):
 
 def test_detail_that_is_missing_is_said_and_blinds_nobody():
     refused = replace(complete(Signal.CONFIGS), answered=0, refused=1)
-    seen = verdict(sight=replace(FULL, coverage=(*FULL.coverage, refused)))
+    failed = replace(complete(Signal.REPLICA_OFFSETS, 9), answered=7, failed=2, error="timed out")
+    seen = verdict(sight=replace(FULL, coverage=(*FULL.coverage, refused, failed)))
 
     assert seen.verdict is Verdict.OK
-    assert "not permitted" in seen.unknowns[0].reason
+    assert [one.reason for one in seen.unknowns] == [
+        "configs: 0 of 1 values answered, 1 not permitted",
+        "replica_offsets: 7 of 9 values answered: timed out",
+    ]
+
+
+def test_all_that_is_not_seen_is_said():
+    blind = replace(FULL, coverage=FULL.coverage[1:], sampled_topics=frozenset())
+
+    assert [one.reason for one in verdict(sight=blind).unknowns] == [
+        f"{FULL.coverage[0].signal} was not asked for",
+        "duplicates: no message ids of invoices were sampled",
+        "losses: no message ids of orders were sampled",
+        "losses: no message ids of invoices were sampled",
+    ]
+    assert [one.reason for one in verdict(sight=BLIND["nothing yet"]).unknowns] == ["nothing was observed yet"]
+    assert [one.reason for one in verdict(pipeline=replace(PIPELINE, sink=None)).unknowns] == [
+        "losses: without a sink, what the group did with a record is not observable"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -78,10 +103,12 @@ def test_detail_that_is_missing_is_said_and_blinds_nobody():
         ({}, 12, []),
         ({"present": 6}, 12, []),
         ({"present": 13}, 13, []),
+        ({"first_ms": NOW - 10_000, "present": 2}, 2, ["nothing was observed in the window before"]),
         ({"first_ms": NOW - 45_000, "present": 9}, 9, []),
         ({"first_ms": NOW - 44_999, "present": 8}, 8, ["nothing was observed in the window before"]),
         ({"longest_gap_ms": 15_000}, 12, []),
         ({"longest_gap_ms": 15_001}, 12, ["nothing was observed for 15 s from 1970-01-01 00:15:40.000 UTC"]),
+        ({"longest_gap_ms": 900_000}, 12, ["nothing was observed for 900 s from 1970-01-01 00:15:40.000 UTC, the lon"]),
         ({"longest_gap_ms": None, "gap_from_ms": None}, 12, []),
     ],
 )
@@ -133,6 +160,7 @@ def test_what_a_promise_needs_to_be_seen(promise, sink, sampled, unknown):
     ("finding", "expected"),
     [
         (fact(Kind.DUPLICATE_WRITE, closed="settled"), Verdict.VIOLATED),
+        (fact(Kind.DUPLICATE_WRITE, closed="settled", last_seen_at_ms=NOW - 60_000), Verdict.VIOLATED),
         (fact(Kind.DUPLICATE_WRITE, closed="settled", last_seen_at_ms=NOW - 60_001), Verdict.OK),
         (fact(Kind.DUPLICATE_WRITE, last_seen_at_ms=NOW - 60_001), Verdict.VIOLATED),
         (fact(Kind.LOST_WRITE, closed="explained as late"), Verdict.OK),

@@ -122,6 +122,11 @@ def duplicate_write() -> Finding:
     return found
 
 
+def duplicate_write_of_the_same_sequence() -> Finding:
+    (found,) = duplicate_findings([replace(GROUP, cause=DuplicateCause.SAME_SEQUENCE)], [WRITER], at(9))
+    return found
+
+
 def duplicate_write_that_is_estimated() -> Finding:
     group = replace(
         GROUP,
@@ -166,6 +171,7 @@ WHOLE: Mapping[str, Callable[[], Finding]] = (
             odd_timestamps_of_the_future,
             odd_timestamps_near_1970,
             duplicate_write,
+            duplicate_write_of_the_same_sequence,
             duplicate_write_that_is_estimated,
             lost_write,
             lost_write_of_one_to_one,
