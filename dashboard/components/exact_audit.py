@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import actions, audit_answers, cached, exact_audits, exact_questions, wording
+from dashboard import actions, audit_answers, cached, exact_audits, exact_questions, exact_runs, wording
 from dashboard.actions import WHO_LIMIT
 from dashboard.components import acting, panel, selection, tables, toolbar
 from dashboard.components.grades import grade
@@ -42,13 +42,13 @@ def draw(view: View) -> None:
     pipeline, at_ms = chosen.declared, toolbar.now_ms()
     _ask(pipeline, view)
     runs = _rows(exact_questions.RUNS, at_ms, pipeline=pipeline.name)
-    waiting = exact_audits.unseen(requested(_rows(exact_questions.REQUESTED, at_ms)), runs, pipeline.name)
-    waiting = exact_audits.newest_only(waiting, runs)
+    waiting = exact_runs.unseen(requested(_rows(exact_questions.REQUESTED, at_ms)), runs, pipeline.name)
+    waiting = exact_runs.newest_only(waiting, runs)
     if not runs and not waiting:
         panel.empty("No exact audit of this pipeline was asked for yet.")
         return
     _list(runs, waiting, at_ms)
-    row = exact_audits.shown(runs, st.query_params.get("audit"), view.from_ms, view.to_ms)
+    row = exact_runs.shown(runs, st.query_params.get("audit"), view.from_ms, view.to_ms)
     if row is not None:
         _result(row, pipeline, at_ms)
 
@@ -75,16 +75,16 @@ def _ask(pipeline: PipelineSettings, view: View) -> None:
 
 def _list(runs: Rows, waiting: list[AuditRequest], at_ms: int) -> None:
     """Requests nobody has taken up first, then runs, newest first; a running one with its progress."""
-    rows = [exact_audits.request_row(request, at_ms) for request in reversed(waiting)]
-    rows += [exact_audits.run_row(row, at_ms) for row in runs]
+    rows = [exact_runs.request_row(request, at_ms) for request in reversed(waiting)]
+    rows += [exact_runs.run_row(row, at_ms) for row in runs]
     ids = [request.run_id for request in reversed(waiting)] + [row["run_id"] for row in runs]
     height = min(250, 38 + 35 * len(rows))
     selection.table("audit", ids, rows, rerun=KEY, height=height, alt="Exact audits of the pipeline, newest first")
     for request in waiting:
-        _open(request.run_id, 0.0, exact_audits.ASKED)
+        _open(request.run_id, 0.0, exact_runs.ASKED)
     for row in runs:
-        if exact_audits.is_open(row):
-            _open(row["run_id"], *exact_audits.progress(row))
+        if exact_runs.is_open(row):
+            _open(row["run_id"], *exact_runs.progress(row))
 
 
 def _open(run_id: str, share: float, said: str) -> None:
@@ -96,8 +96,8 @@ def _open(run_id: str, share: float, said: str) -> None:
 def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
     asked_by = in_markdown(row["requested_by"] or "nobody named")
     st.markdown(f"**Result** {wording.span(row['from_ms'], row['to_ms'])} :small[:gray[asked for by {asked_by}]]")
-    if exact_audits.is_open(row) or row["is_whole"] is None:
-        state = exact_audits.STATES[row["state"]]
+    if exact_runs.is_open(row) or row["is_whole"] is None:
+        state = exact_runs.STATES[row["state"]]
         panel.empty(in_markdown(f"{state}. {row['reason'] or 'No result yet.'}", 300))
         return
     ranges = _rows(exact_questions.RANGES, at_ms, run_id=row["run_id"])

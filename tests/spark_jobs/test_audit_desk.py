@@ -277,6 +277,19 @@ def test_the_same_window_again_replaces_its_rows_and_no_others(office):
     )
 
 
+def test_a_missing_id_the_group_has_not_passed_for_long_enough_waits_and_is_not_lost(office):
+    office.plan = plan(source={"committed_to": 20})
+    office.ask()
+    office.finish()
+
+    _, _, lacking, _ = oracle([row for row in office.rows if row.offset < 40])
+    passed = [place for place in lacking if place[1] < 20]
+    ranges = [row for row in office.table("audit_ranges") if row["side"] == "source"]
+    assert 0 < len(passed) < len(lacking)
+    assert sum(row["lost"] for row in ranges) == len(passed)
+    assert sum(row["waiting"] for row in ranges) == len(lacking) - len(passed)
+
+
 def test_an_audit_of_duplicates_alone_says_nothing_of_losses(office):
     office.ask(job=Job.DUPLICATES)
     office.plan = plan(job=Job.DUPLICATES)
