@@ -18,7 +18,7 @@ from lab.cluster import Cluster
 from lab.errors import LabError
 from lab.injected import Demand, Expected
 from lab.partition_log import PartitionLog, Seen, await_change
-from lab.records import read_until, send
+from lab.records import patiently, read_until, send
 from lab.truth import now_ms
 from lab.watch import Monitor
 
@@ -124,9 +124,10 @@ class Ground:
     def read_to(self, group_id: str, topic: str, end: int, *, partition: int = 0) -> None:
         """A consumer without membership reads from the group's commit up to `end`, and commits what it read."""
         consumer = self.consumer(group_id)
-        where = consumer.committed([TopicPartition(topic, partition)], timeout=30)[0]
+        where = patiently(lambda: consumer.committed([TopicPartition(topic, partition)], timeout=30))[0]
         consumer.assign([TopicPartition(topic, partition, max(0, where.offset))])
-        consumer.commit(message=read_until(consumer, end - 1), asynchronous=False)
+        last = read_until(consumer, end - 1)
+        patiently(lambda: consumer.commit(message=last, asynchronous=False))
         consumer.close()
 
     def read_as_members(self, topic: str, ends: Mapping[str, int]) -> None:

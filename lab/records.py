@@ -1,10 +1,14 @@
 """Records written and read with clients of the lab's own, until all is done."""
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
 from lab.errors import LabError
+
+T = TypeVar("T")
 
 _HAPPENS_WITHIN_S = 60.0
 
@@ -29,6 +33,18 @@ def send(
             producer.poll(0)
     producer.flush(60)
     return stored, refused
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """What a coordinator answers, again and again while the group moves to another one."""
+    deadline = time.monotonic() + _HAPPENS_WITHIN_S
+    while True:
+        try:
+            return ask()
+        except KafkaException:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
 
 
 def read_until(consumer: Consumer, last_offset: int) -> Message:

@@ -78,7 +78,9 @@ def serve_requests(lab: Lab, cluster: Cluster) -> NoReturn:
                 run_fault(lab, FAULTS[name])
             else:
                 failure = run_on_ground(lab, cluster, ON_GROUND[name])
-            request.with_suffix(".done").write_text(failure)
+            partial = request.with_suffix(".partial")
+            partial.write_text(failure)
+            partial.replace(request.with_suffix(".done"))
         time.sleep(0.2)
 
 

@@ -1,7 +1,10 @@
 """A producer and a group that go on while something else happens."""
 
 import threading
+from contextlib import suppress
 from types import TracebackType
+
+from confluent_kafka import KafkaException
 
 from lab.errors import LabError
 from lab.ground import Ground
@@ -50,5 +53,6 @@ class Traffic:
             is_left = message is not None
             if message is not None and message.error() is None and int(str(message.offset())) % _COMMIT_EVERY == 0:
                 self._member.commit(message=message, asynchronous=True)
-        self._member.commit(asynchronous=False)
+        with suppress(KafkaException):  # when nothing was read since the last commit
+            self._member.commit(asynchronous=False)
         self._ground.leave(self._group_id, self._member)

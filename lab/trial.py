@@ -68,7 +68,8 @@ class Trial:
     def clear(self) -> None:
         """Remove the topics, so that what later faults do to the brokers is not theirs too."""
         topics = {topic for ground in self.grounds for topic in ground.topics}
-        for deleted in self.ground("judge").admin.delete_topics(list(topics), operation_timeout=30).values():
+        admin = self.ground("judge").admin
+        for deleted in admin.delete_topics(list(topics), operation_timeout=30).values():
             with suppress(KafkaException):  # of a fault that failed before it had them
                 deleted.result(timeout=60)
         self.grounds.clear()

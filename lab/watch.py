@@ -20,6 +20,8 @@ from store.reading import read
 
 # Long enough for a busy machine's sink to be read, short enough for the story; 600 s is Tidemark's default.
 SETTLE_S = 20
+# Faults and controls that bring topics of their own name them after their code.
+_FAULT_TOPICS = "[sc][0-9]*-*"
 _STOP_WITHIN_S = 30.0
 _WATCHES_WITHIN_S = 240.0
 _ROUNDS_BEFORE_FAULTS = 3
@@ -32,6 +34,7 @@ def settings_text(bootstrap: str, page_port: int) -> str:
 [[clusters]]
 name = "lab"
 bootstrap_servers = "{bootstrap}"
+header_topics = ["{_FAULT_TOPICS}"]
 
 {_pipeline(ORDERS_FLOW, "at_least_once")}
 {_pipeline(SHIPMENTS_FLOW, "exactly_once")}
@@ -55,7 +58,7 @@ def collectors_settings_text(bootstrap: str) -> str:
 [[clusters]]
 name = "lab"
 bootstrap_servers = "{bootstrap}"
-header_topics = ["s[0-9]*-*", "c[0-9]*-*"]
+header_topics = ["{_FAULT_TOPICS}"]
 """
 
 

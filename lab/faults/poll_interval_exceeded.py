@@ -6,9 +6,10 @@ can see it.
 """
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from guarantees.findings import Grade, Kind
 from lab.ground import SEEN_AFTER_S, Ground
@@ -106,7 +107,8 @@ def _read_on(member: Consumer, most: int) -> bool:
             read += 1
             time.sleep(_RECORD_TAKES_S)
     if read:
-        member.commit(asynchronous=False)
+        with suppress(KafkaException):  # what a rebalance has taken away meanwhile is not the member's to commit
+            member.commit(asynchronous=False)
     return True
 
 
