@@ -85,7 +85,8 @@ outside with its default thresholds and rounds of five seconds.
 *injected* is what the lab did, *claimed* the interval the finding gives (with its best estimate where it has one),
 *right* how many of the findings that had to be made were made with the right place, count, grade and evidence.
 *seconds* run from the moment the evidence existed in the cluster, which the lab recorded, until the finding was in the
-store; below zero, Tidemark saw it before the lab did. Values of several runs are separated by dots."""
+store; below zero, Tidemark saw it before the lab did. Values of several runs, or of several topics, are
+separated by dots."""
 _FAULT_HEAD = ("fault", "what it breaks", "finding", "injected", "claimed", "right", "seconds", "false findings")
 _CONTROL_HEAD = ("control", "runs", "stated as a fact or a possibility", "false findings")
 
