@@ -13,13 +13,6 @@ settings.register_profile("shared machine", deadline=None, suppress_health_check
 settings.load_profile("shared machine")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two workers share the tests: one has all that needs the cluster or Spark, a file's others stay together."""
-    for item in items:
-        needs_cluster = item.get_closest_marker("integration") or item.get_closest_marker("spark")
-        item.add_marker(pytest.mark.xdist_group("cluster" if needs_cluster else item.location[0]))
-
-
 @pytest.fixture(scope="session")
 def cluster():
     """The real three-broker cluster, started once for all tests that need it."""
