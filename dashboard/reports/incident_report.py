@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dashboard import wording
+from dashboard.actions import Action, IncidentHandling
 from dashboard.incident_story import Note, Story, Touched, story
 from dashboard.names import cut
 from dashboard.reports import basis, finding_tables, lag_over_time
@@ -33,16 +34,17 @@ def incident_report(look: Look, incident: Incident) -> Document:
     """`look` is at the window of the incident."""
     unseen = [Unknown(f"{one.why}, {wording.span(one.from_ms, one.to_ms)}") for one in look.gaps]
     told = story(incident, look.pipelines, look.causes, look.handled, unseen)
+    handling = look.handling(incident)
     return Document(
         kind="incident",
         title=f"Incident {incident.incident_id}: {cut(incident.title, 200)}",
         sections=(
-            Section("In short", tuple(_summary(look, told))),
+            Section("In short", (*_summary(look, told), _attention(handling))),
             Section("The story", tuple(_story(look, told))),
             Section("What was lost, duplicated or delivered again", tuple(_effects(told))),
             Section("Who is touched", (_touched(told.touched),)),
             Section("What could not be seen, and why", _not_seen(told)),
-            Section("Notes of operators", (_notes(told.notes),)),
+            Section("Notes of operators", (_notes((*told.notes, *handling.actions)),)),
             Section("What proves it", _proof(told)),
             Section("Lag of the group", tuple(_lag(look, told))),
             basis.evidence_section(look),
@@ -110,11 +112,19 @@ def _not_seen(told: Story) -> tuple[Sentence, ...]:
     return tuple(basis.unknown_sentences(told.not_seen)) or (Sentence("Nothing is known to be missing."),)
 
 
-def _notes(notes: Sequence[Note]) -> Table:
+def _attention(handling: IncidentHandling) -> Sentence:
+    if handling.by is None:
+        return Sentence("Nobody took it up.")
+    return Sentence(f"People left it {handling.state}: {cut(handling.by.who)}, {wording.utc(handling.by.at_ms)}.")
+
+
+def _notes(done: Sequence[Note | Action]) -> Table:
+    """About its findings, and about the incident as a whole (without a finding's id), in the order of time."""
+    told = sorted((one.action if isinstance(one, Note) else one for one in done), key=lambda one: one.at_ms)
     rows: list[dict[str, Cell]] = [
-        {"When": one.action.at_ms, "Who": shown(one.action.who), "Did": str(one.action.doing),
-         "Note": shown(one.action.note, 2_000), "Finding id": one.finding_id}
-        for one in notes
+        {"When": one.at_ms, "Who": shown(one.who), "Did": str(one.doing), "Note": shown(one.note, 2_000),
+         "Finding id": one.finding_id}
+        for one in told
     ]  # fmt: skip
     return limited("notes", "What people wrote and did", NOTES, rows, "Nobody acknowledged or noted anything.")
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from dashboard import action_log, actions, explained, queries
-from dashboard.actions import Handling
+from dashboard.actions import Handling, IncidentHandling
 from dashboard.queries import Question, Rows
 from dashboard.reports import questions
 from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
@@ -83,8 +83,16 @@ class Look:
 
     @cached_property
     def handled(self) -> Mapping[str, Handling]:
+        return actions.handled(self._actions)
+
+    def handling(self, incident: Incident) -> IncidentHandling:
+        """What people did about an incident until the report was made."""
+        return actions.incident_handling(incident.known_as, actions.of_incidents(self._actions))
+
+    @cached_property
+    def _actions(self) -> Rows:
         rows = action_log.load(Path(self.stored.data_dir))
-        return actions.handled(row for row in rows if isinstance(at := row["observed_at"], int) and at <= self.made_ms)
+        return [row for row in rows if isinstance(at := row["observed_at"], int) and at <= self.made_ms]
 
     @cached_property
     def rounds(self) -> Mapping[str, int | None]:

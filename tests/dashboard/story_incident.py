@@ -9,6 +9,7 @@ from pathlib import Path
 from dashboard.actions import Action, Doing
 from dashboard.actions import row as action_row
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
+from guarantees.incidents import identity
 from guarantees.lifecycle import Change, FindingEvent
 from store.findings import append_events
 from store.log import SegmentLog
@@ -20,6 +21,7 @@ OLD_END, NEW_END = cluster.BASE_OFFSET + 7_130, cluster.BASE_OFFSET + 7_100
 LOST = (NEW_END + 3, NEW_END + 7, NEW_END + 11)
 IDS = ("order-000777", cluster.HOSTILE, "=2+2")
 COPIES = (cluster.BASE_OFFSET + 7_050, cluster.BASE_OFFSET + 7_061)
+EXPLANATION = "The rack of broker 2 lost power."
 NOTE = "Broker 2 was taken down by hand.\n=1+1"
 
 
@@ -31,7 +33,9 @@ def add(data_dir: Path, story_ms: int, ids: Sequence[str] = IDS) -> list[Finding
     log.close()
     page = SegmentLog(data_dir, producer_name("host-3", "dashboard"))
     note = Action("incident-1", story_ms - 10_000, Doing.NOTE, found[0].finding_id, "Grace", NOTE)
-    page.append("operator_actions", [action_row(note)])
+    about = identity(PIPELINE, found[0])
+    why = Action("incident-2", story_ms - 9_000, Doing.EXPLAIN, None, "Ada", EXPLANATION, incident_id=about)
+    page.append("operator_actions", [action_row(one) for one in (note, why)])
     page.close()
     return found
 

@@ -80,9 +80,11 @@ def test_an_incident_names_who_is_touched_what_was_not_seen_and_what_people_wrot
     assert {("order-service", "consumer group"), ("reporting", "consumer group")} <= touched
     assert ("payments", "downstream topic") in touched
     assert "Not seen: Which of them a producer had been told were stored." in said(document)
-    assert [(row["Who"], row["Note"]) for row in rows(document, "notes")] == [
-        ("Grace", "Broker 2 was taken down by hand.\\u000a=1+1")
+    assert [(row["Who"], row["Did"], row["Note"]) for row in rows(document, "notes")] == [
+        ("Grace", "note", "Broker 2 was taken down by hand.\\u000a=1+1"),
+        ("Ada", "explain", story_incident.EXPLANATION),
     ]
+    assert any(sentence.startswith("People left it explained: Ada, ") for sentence in said(document))
 
 
 def test_shares_of_the_promise_are_the_whole_window_and_the_violations_the_minutes_of_the_findings(night):
