@@ -188,8 +188,7 @@ class Cluster:
     def _format(self) -> None:
         """Format one node and give the others copies under their own ids: saves three starts of a JVM."""
         controller = self._nodes[CONTROLLER_ID]
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-        command = format_command(controller, self._java, self._classpath, cluster_id, self._logging_file)
+        command = format_command(controller, self._java, self._classpath, random_id(), self._logging_file)
         formatted = subprocess.run(command, capture_output=True, text=True, check=False)
         if formatted.returncode != 0:
             raise LabError(f"Kafka's storage could not be formatted: {(formatted.stderr or formatted.stdout).strip()}")
@@ -197,7 +196,7 @@ class Cluster:
             node = self._nodes[broker]
             shutil.copytree(controller.data_dir, node.data_dir)
             meta = node.data_dir / "meta.properties"
-            meta.write_text(meta_of_another_node(meta.read_text(), node.node_id, _directory_id()))
+            meta.write_text(meta_of_another_node(meta.read_text(), node.node_id, random_id()))
 
     def _spawn(self, node: Node) -> None:
         command = java_command(node, self._java, self._classpath, self._logging_file)
@@ -238,5 +237,9 @@ def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
     return re.sub(r"^directory\.id=.*$", f"directory.id={directory_id}", meta, flags=re.MULTILINE)
 
 
-def _directory_id() -> str:
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+def random_id(draw: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
+    """A UUID as Kafka writes it; as its own (Uuid.randomUuid) none that a command would take for an option."""
+    text = "-"
+    while text.startswith("-"):
+        text = base64.urlsafe_b64encode(draw().bytes).decode().rstrip("=")
+    return text

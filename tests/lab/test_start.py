@@ -5,11 +5,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
 from lab.child import Child
-from lab.cluster import meta_of_another_node
+from lab.cluster import meta_of_another_node, random_id
 from lab.commands import Command, Fault, ask, take
 from lab.errors import LabError
 from lab.java import is_suitable, java_home, parse_major
@@ -147,6 +148,12 @@ def test_requests_are_logged_only_when_asked_for(tmp_path):
 def test_a_copied_storage_folder_gets_ids_of_its_own():
     meta = "#\nversion=1\ncluster.id=abc\nnode.id=100\ndirectory.id=old\n"
     assert meta_of_another_node(meta, 2, "new") == "#\nversion=1\ncluster.id=abc\nnode.id=2\ndirectory.id=new\n"
+
+
+def test_an_id_never_looks_like_an_option():
+    drawn = iter([UUID(int=0xF8 << 120), UUID(int=0xFB << 120), UUID(int=0x10 << 120)])
+
+    assert random_id(lambda: next(drawn)) == "EAAAAAAAAAAAAAAAAAAAAA"
 
 
 def test_a_command_is_taken_once(tmp_path):
