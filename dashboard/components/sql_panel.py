@@ -50,7 +50,7 @@ def question(view: View) -> None:
     """The query box. A link fills it; nothing runs before somebody says so."""
     with st.form("sql", border=False):
         st.text_area("Query", st.query_params.get("sql", EXAMPLE), key=_TEXT, height=150)
-        if st.form_submit_button("Run", type="primary", icon=":material/play_arrow:"):
+        if st.form_submit_button("Run", icon=":material/play_arrow:"):
             _run(view)
             st.rerun()
     limits = cached.settings().sql

@@ -155,7 +155,7 @@ def _window_menu() -> None:
             now = look()
             st.datetime_input("From (UTC)", _moment(now.from_ms), key="window_from", step=60)
             st.datetime_input("To (UTC)", _moment(now.to_ms), key="window_to", step=60)
-            st.button("Show this window", on_click=_freeze_chosen, type="primary")
+            st.button("Show this window", on_click=_freeze_chosen)
 
 
 def _link_menu() -> None:
