@@ -116,9 +116,9 @@ def brokers(ids: Sequence[int] | None, otherwise: str) -> str:
 
 
 def in_sync_words(row: Row) -> str:
-    """`1, 2 of 3 (3 missing)`."""
+    """`2 of 3: 1, 2 (without 3)`."""
     in_sync, missing = row["in_sync_replicas"], [r for r in row["replicas"] if r not in row["in_sync_replicas"]]
-    words = f"{brokers(in_sync, '')} of {len(row['replicas'])}"
+    words = f"{len(in_sync)} of {len(row['replicas'])}" + (f": {brokers(in_sync, '')}" if in_sync else "")
     return f"{words} (without {brokers(missing, '')})" if missing else words
 
 

@@ -135,7 +135,7 @@ def test_a_lane_joins_states_in_which_its_own_value_is_the_same():
     lanes = lanes_of(s(0, 100), s(105, 200, 1, 2), s(205, 300, 1, 2, leader=2, leader_epoch=4))
 
     assert spans_of(lanes, "leader") == [("broker 1, epoch 3", 0), ("broker 2, epoch 4", 1)]
-    assert spans_of(lanes, "in sync") == [("1, 2, 3 of 3", 0), ("1, 2 of 3 (without 3)", 1)]
+    assert spans_of(lanes, "in sync") == [("3 of 3: 1, 2, 3", 0), ("2 of 3: 1, 2 (without 3)", 1)]
     assert lanes.spans[0] == Span("leader", FROM_MS, FROM_MS + 200_000, 0, "broker 1, epoch 3")
 
 

@@ -133,7 +133,7 @@ def test_a_row_says_who_leads_who_is_missing_what_is_needed_and_who_may_be_elect
     assert (row["Partition"], row["State"]) == ("t-0", "below min ISR")
     assert row["Since (UTC)"] == replication.wording.clock(FROM_MS + 105_000)
     assert row["Below min ISR"] == "795 to 800 seconds"
-    assert (row["Leader"], row["In sync"]) == ("1 (epoch 3)", "1 of 3 (without 2, 3)")
+    assert (row["Leader"], row["In sync"]) == ("1 (epoch 3)", "1 of 3: 1 (without 2, 3)")
     assert (row["Needed"], row["ELR"], row["Last known ELR"]) == ("2", "3", "none")
     assert row["Unclean election"] == "–"
 
@@ -154,7 +154,7 @@ def test_an_offline_partition_has_no_leader_and_nobody_in_sync():
     row = row_of(AtRisk(now, [now], None))
 
     assert (row["State"], row["Leader"]) == ("offline: no leader", "none (epoch 3)")
-    assert row["In sync"] == "none of 3 (without 1, 2, 3)"
+    assert row["In sync"] == "0 of 3 (without 1, 2, 3)"
 
 
 def test_a_recovered_partition_is_not_green_on_old_evidence():

@@ -50,7 +50,7 @@ def test_every_partition_in_danger_is_a_row_and_the_worst_comes_first(visit, tol
     assert list(rows.loc["shipments-3", ["Leader", "ELR", "Last known ELR"]]) == ["none (epoch 4)", "1, 3", "1"]
     assert list(rows.loc["shipments-2", ["Leader", "In sync", "Needed"]]) == [
         "1 (epoch 7)",
-        "1, 2 of 3 (without 3)",
+        "2 of 3: 1, 2 (without 3)",
         "2",
     ]
     assert rows.loc["shipments-2", "Unclean election"] == "15:54:19"
