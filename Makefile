@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 .DEFAULT_GOAL := help
-.PHONY: help demo run test test-live test-alone test-fast truth lint mutate screenshots clean
+.PHONY: help demo run test test-live test-pages test-core test-fast truth lint mutate screenshots clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,15 +14,18 @@ demo: $(VENV)/.runtime ## a real Kafka cluster on this machine, four delivery fa
 run: $(VENV)/.runtime ## watch your own cluster: make run BOOTSTRAP=host:9092, or with a tidemark.toml
 	@exec $(BIN)/tidemark up $(if $(BOOTSTRAP),--bootstrap $(BOOTSTRAP),--settings $(or $(SETTINGS),tidemark.toml))
 
-test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (about a quarter of an hour; two runs side by side)
-	@echo "Those that need the cluster or Spark, and beside them the others; each run prints when it is over."
-	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target test-live test-alone
+test: $(VENV)/.development ## all tests, on a real cluster, Spark and Chromium (about 25 minutes on two cores)
+	@echo "Three runs, two of them at a time; each prints when it is over."
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going --output-sync=target test-pages test-live test-core
 
 test-live: $(VENV)/.development ## the tests that need the cluster or Spark
 	$(BIN)/python -m pytest -m "integration or spark"
 
-test-alone: $(VENV)/.development ## the others, with Chromium
-	$(BIN)/python -m pytest -m "not integration and not spark"
+test-pages: $(VENV)/.development ## the tests of the pages, with Chromium
+	$(BIN)/python -m pytest tests/dashboard -m "not integration and not spark"
+
+test-core: $(VENV)/.development ## all others
+	$(BIN)/python -m pytest --ignore=tests/dashboard -m "not integration and not spark"
 
 test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browser (under a minute)
 	$(BIN)/python -m pytest -m "not integration and not spark and not browser"

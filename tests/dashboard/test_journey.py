@@ -49,6 +49,7 @@ class Visit:
         self.address = address
         self.context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(60_000)  # the machine is shared with a cluster and Spark
         self.faults: list[str] = []
         self.page.on("pageerror", lambda error: self.faults.append(f"script error: {error}"))
         self.page.on("dialog", lambda dialog: (self.faults.append("a dialog opened"), dialog.dismiss()))

@@ -24,8 +24,6 @@ def served(tmp_path_factory):
 
 def test_an_incident_is_found_walked_noted_and_handed_on_as_a_link(chromium, served):
     with Visit(chromium, served) as mine, Visit(chromium, served) as theirs:
-        for visit in (mine, theirs):
-            visit.page.set_default_timeout(60_000)
         page = mine.page
         mine.open("/?refresh=Off")
         line = page.locator('[class*="st-key-attention-"]').filter(has_text="The log of orders-0 was cut")
@@ -74,7 +72,6 @@ def test_an_incident_is_found_walked_noted_and_handed_on_as_a_link(chromium, ser
 
 def test_a_row_of_the_list_opens_its_story_and_back_leads_to_the_list(chromium, served):
     with Visit(chromium, served, width=400) as visit:
-        visit.page.set_default_timeout(60_000)
         visit.open("/incident?refresh=Off")
         visit.page.get_by_text("with findings that still last").wait_for()
         visit.select_row(0)

@@ -53,7 +53,6 @@ def test_an_unclean_election_is_investigated_from_the_page_and_its_report_is_the
     cut, ahead = truth[Kind.LOG_TRUNCATED], truth[Kind.COMMITTED_AHEAD]
     with Visit(chromium, address) as visit:
         page = visit.page
-        page.set_default_timeout(60_000)
         visit.open("/?refresh=Off&range=1h")
         line = page.locator('[class*="st-key-attention-"]').filter(has_text=f"{cut.place} was cut").first
         line.get_by_role("link", name="Incident").click()
