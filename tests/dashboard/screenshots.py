@@ -120,7 +120,7 @@ STORES: Mapping[str, Callable[[Path], None]] = {
 
 
 def _file_name(title: str) -> str:
-    return title.lower().replace(" & ", "-and-")
+    return title.lower().replace(" & ", "-and-").replace(" ", "-")
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ def test_a_finding_is_acknowledged_and_noted_and_another_session_sees_it(chromiu
 
 def test_an_event_of_many_partitions_is_filtered_opened_and_left_again(chromium, served):
     with patient(chromium, served) as visit:
-        visit.open("/violations?search=orders")
+        visit.open("/violations?search=orders&refresh=Off")
         visit.page.get_by_text(re.compile(r"50\d findings in \d events")).wait_for()
         visit.page.get_by_label("Kind").first.click()
         visit.page.get_by_role("option", name="Unclean election").click()
@@ -74,6 +74,7 @@ def test_an_event_of_many_partitions_is_filtered_opened_and_left_again(chromium,
         first = visit.query()["finding"][0]
         members = visit.page.locator('[data-testid="stDataFrame"]').nth(1)
         members.scroll_into_view_if_needed()
+        visit.page.wait_for_timeout(500)  # what scrolls does not lie still at once
         box = members.bounding_box()
         visit.page.mouse.click(box["x"] + 16, box["y"] + 35 + 35 * 2 + 17)
         visit.settle()

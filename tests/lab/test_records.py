@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
@@ -8,8 +10,8 @@ from lab import records
 def clock(monkeypatch):
     """Time that passes only while somebody sleeps."""
     now = [0.0]
-    monkeypatch.setattr(records.time, "monotonic", lambda: now[0])
-    monkeypatch.setattr(records.time, "sleep", lambda seconds: now.__setitem__(0, now[0] + seconds))
+    passing = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda seconds: now.__setitem__(0, now[0] + seconds))
+    monkeypatch.setattr(records, "time", passing)  # of this module alone: other threads sleep too
     return now
 
 
