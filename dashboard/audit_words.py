@@ -39,7 +39,6 @@ NOT_DECLARED = (
 NOT_COMPARED = f"{NOT_OBSERVED}: nothing was compared yet. See the record jobs on Health for what they wait for."
 NOT_JUDGED = f"{NOT_OBSERVED}: no id was judged yet."
 HASH_ONLY = "only a hash is stored"
-NOTHING_HIDDEN = "–"
 
 TIMES_OF: Mapping[str | None, str] = {
     "CreateTime": "Times of the copies are the producers' word (message.timestamp.type=CreateTime).",

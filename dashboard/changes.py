@@ -155,10 +155,6 @@ def _of_topic(row: Row, what: str) -> Change:
     return Change(row["at_ms"], row["after_ms"], Sort.TOPIC, row["topic"], what, "replication", link)
 
 
-def _led_by(broker: int | None) -> str:
-    return "nobody" if broker is None else f"broker {broker}"
-
-
 def _brokers(numbers: Sequence[int]) -> str:
     return f"{'broker' if len(numbers) == 1 else 'brokers'} {', '.join(map(str, numbers))}"
 

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from dashboard.names import in_markdown
 from dashboard.view import View
 from guarantees.completeness import RoundsSeen
-from guarantees.findings import Bounds, Grade, Kind
+from guarantees.findings import Bounds, Kind
 from guarantees.promises import Guarantee, Verdict
 from guarantees.unknown import Unknown
 
@@ -81,13 +81,6 @@ KINDS: Mapping[Kind, str] = {
     Kind.UNFENCED_RESTART: "Restart without fencing",
     Kind.TRANSACTION_TIMED_OUT: "Transaction timed out",
     Kind.TORN_TRANSACTION: "Torn transaction",
-}
-
-GRADES: Mapping[Grade, str] = {
-    Grade.PROVEN: "follows from protocol facts alone",
-    Grade.PROBABLE: "rests on the assumption it names",
-    Grade.POSSIBLE: "an upper bound only",
-    Grade.NOT_OBSERVABLE: "cannot be known from outside the clients",
 }
 
 PROMISES: Mapping[Guarantee, str] = {

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
@@ -11,7 +10,6 @@ from kafka_reader.connection import Connections
 from kafka_reader.errors import unknown_because
 
 NO_LEADER = -1
-NO_TOPIC_ID = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
