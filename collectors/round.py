@@ -97,12 +97,12 @@ def as_round(
     tick: int,
     coverage: tuple[Coverage, ...],
 ) -> Round:
-    """The answers as the rules know them."""
+    """The answers as the rules know them, over the time of its signals: what the store keeps of a round's time."""
     return Round(
         cluster_id=topology.cluster_id,
         tick=tick,
-        started_at_ms=topology.requested_at_ms,
-        ended_at_ms=now_ms(),
+        started_at_ms=min(each.started_at_ms for each in coverage),
+        ended_at_ms=max(each.ended_at_ms for each in coverage),
         partitions=answers.partitions,
         replicas=replica_offsets.observations(topology, answers.replicas),
         commits=committed_offsets.observations(answers.commits, remembered.reads, answers.watched, topology),

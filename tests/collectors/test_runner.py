@@ -59,8 +59,6 @@ def without_times_of_facts(observed: Round) -> Round:
         transactions=tuple(replace(each, observed_at_ms=0) for each in observed.transactions),
         producers={k: tuple(replace(e, observed_at_ms=0) for e in each) for k, each in observed.producers.items()},
         coverage=tuple(sorted(observed.coverage, key=lambda each: each.signal)),
-        started_at_ms=0,
-        ended_at_ms=0,
     )
 
 
