@@ -13,6 +13,7 @@ from collectors import (
     end_offsets,
     epoch_ends,
     groups,
+    histories,
     kept_intervals,
     open_transactions,
     partition_state,
@@ -20,6 +21,7 @@ from collectors import (
     replica_offsets,
     rounds,
 )
+from collectors.histories import Context, Histories, Sampled, Told
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
 from collectors.rows import Row
@@ -82,10 +84,12 @@ def collect_round(
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
     facts = Facts(topology, observed, answers.groups, answers.transactions)
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
+    told = _told(watched, topology, remembered, answers, observed)
     return Collected(
         round=observed,
-        rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
-        remembered=_remembered(remembered, answers, observed, intervals),
+        # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
+        rows={**interval_rows, **_rows(watched, topology, answers, observed), **told.rows},
+        remembered=_remembered(remembered, answers, observed, intervals, told.histories),
     )
 
 
@@ -116,22 +120,29 @@ def as_round(
     )
 
 
-def _rows(
-    watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round
-) -> dict[str, list[Row]]:
+def _told(watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round) -> Told:
+    """The histories of the round; a rebalance that no record tells is told by the samples."""
+    states = groups.known(observed.groups)
+    sampled = Sampled(states, rebalances.rebalances(remembered.settled, states))
+    topic_names = {topic_id: name for name, topic_id in topology.topic_ids.items()}
+    context = Context(watched.settings, observed.cluster_id, observed.tick, topic_names, now_ms())
+    return histories.told(remembered.histories, answers.group_log, answers.transaction_log, sampled, context)
+
+
+def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> dict[str, list[Row]]:
     cluster_id, tick = observed.cluster_id, observed.tick
-    changed = rebalances.rebalances(remembered.settled, groups.known(observed.groups))
     return {
         rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
         end_offsets.TABLE: end_offsets.rows(cluster_id, tick, observed.partitions, answers.ends),
         replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
         epoch_ends.TABLE: epoch_ends.rows(cluster_id, tick, topology, answers.epoch_ends),
         committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, observed.commits, answers.commits),
-        rebalances.TABLE: rebalances.rows(cluster_id, tick, changed),
     }
 
 
-def _remembered(before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running]) -> Remembered:
+def _remembered(
+    before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running], kept: Histories
+) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
         groups=answers.groups.known,
@@ -140,6 +151,7 @@ def _remembered(before: Remembered, answers: Answers, observed: Round, intervals
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
         intervals=intervals,
+        histories=kept,
         rounds_done=before.rounds_done + 1,
     )
 

@@ -10,6 +10,8 @@ from collectors import (
     epoch_ends,
     group_list,
     groups,
+    histories,
+    internal_tail,
     log_start,
     open_producers,
     open_transactions,
@@ -17,12 +19,14 @@ from collectors import (
     replica_offsets,
 )
 from collectors.group_list import GroupList
+from collectors.internal_tail import LogReading, Tail
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import now_ms
+from kafka_reader.internal_log import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka_reader.list_offsets import ListedOffset
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits
@@ -46,6 +50,8 @@ class Answers:
     producers: open_producers.Producers
     transactions: open_transactions.Answers
     topic_settings: configurations.Settings
+    group_log: LogReading
+    transaction_log: LogReading
 
 
 def ask_everything(step: "Steps") -> Answers:
@@ -55,19 +61,24 @@ def ask_everything(step: "Steps") -> Answers:
     commits = step.commits(groups_listed)
     ends = step.end_offsets()
     partitions = end_offsets.partition_offsets(step.topology, log_starts, ends)
+    replicas, epochs_ended = step.replica_offsets(), step.epoch_ends(partitions, commits)
+    producers, transactions = step.open_producers(partitions), step.open_transactions()
     return Answers(
         watched=frozenset(step.partitions),
         groups=groups_listed,
         commits=commits,
         ends=ends,
         partitions=partitions,
-        replicas=step.replica_offsets(),
-        epoch_ends=step.epoch_ends(partitions, commits),
-        producers=step.open_producers(partitions),
-        transactions=step.open_transactions(),
+        replicas=replicas,
+        epoch_ends=epochs_ended,
+        producers=producers,
+        transactions=transactions,
         states=step.partition_states(),
         group_states=step.group_states(groups_listed),
         topic_settings=step.topic_settings(),
+        # After the samples of the same facts: what a sample shows has been written by then.
+        group_log=step.group_log(is_used=bool(groups_listed.listed)),
+        transaction_log=step.transaction_log(is_used=bool(open_transactions.observations(transactions))),
     )
 
 
@@ -195,6 +206,29 @@ class Steps:
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )
+
+    def group_log(self, *, is_used: bool) -> LogReading:
+        tail = self._remembered.histories.group_tail
+        return self._internal_log(Signal.GROUP_LOG, CONSUMER_OFFSETS, tail, is_used=is_used)
+
+    def transaction_log(self, *, is_used: bool) -> LogReading:
+        tail = self._remembered.histories.transaction_tail
+        return self._internal_log(Signal.TRANSACTION_LOG, TRANSACTION_STATE, tail, is_used=is_used)
+
+    def _internal_log(self, signal: Signal, topic: str, tail: Tail, *, is_used: bool) -> LogReading:
+        settings = self._watched.settings
+        if not settings.history_bytes_per_s:
+            return LogReading(topic)
+        a_round = round(settings.history_bytes_per_s * settings.interval_s / len(histories.TABLES))
+
+        def collect() -> LogReading:
+            if topic not in self.topology.topic_ids:
+                return internal_tail.absent(topic, is_used=is_used)
+            timeout_s = settings.request_timeout_s
+            return internal_tail.collect(self._connections, self.topology, topic, tail, a_round, timeout_s)
+
+        nothing = LogReading(topic)
+        return self._run(signal, collect, otherwise=nothing, values=lambda found: found.fetched.values())
 
 
 def watched_partitions(settings: ClusterSettings, topology: Topology) -> list[TopicPartition]:

@@ -6,6 +6,7 @@ from types import TracebackType
 
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
+from collectors.histories import Histories
 from collectors.intervals import Running
 from guarantees.observations import GroupState
 from guarantees.places import TopicPartition
@@ -31,6 +32,7 @@ class Remembered:
     topic_settings: TopicSettings = field(default_factory=dict)
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
     intervals: Mapping[str, Running] = field(default_factory=dict)
+    histories: Histories = field(default_factory=Histories)
     rounds_done: int = 0
 
 

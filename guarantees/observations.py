@@ -162,6 +162,8 @@ class Signal(StrEnum):
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     CONFIGS = "configs"
+    GROUP_LOG = "group_log"
+    TRANSACTION_LOG = "transaction_log"
 
 
 @dataclass(frozen=True, slots=True)

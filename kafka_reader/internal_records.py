@@ -1,6 +1,7 @@
 """Records of Kafka's own topics as values: the key's type says which; what is not known is named and never misread."""
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 from guarantees.internal_records import UNREAD_KINDS, Content, Logged, Undecoded
 from kafka_reader import commit_records, group_records, transaction_records
@@ -27,6 +28,7 @@ def transaction_record(partition: int, record: KeyedRecord) -> Logged:
     return _logged(partition, record, _of_transaction)
 
 
+@lru_cache(maxsize=200_000)
 def partition_of(name: str, partitions: int) -> int:
     """Where a group's or a transactional id's records lie: Java's hash of the name without its sign (Utils.abs)."""
     value = 0
