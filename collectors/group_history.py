@@ -7,10 +7,9 @@ from collectors.log_rows import place
 from collectors.rebalances import difference
 from collectors.rows import Row
 from guarantees.group_history import CLASSIC, CONSUMER, Followed, FollowedGroup, GroupChange, SettledGroup, of_sample
-from guarantees.internal_records import LoggedMember
+from guarantees.internal_records import CONSUMER_OFFSETS, LoggedMember
 from guarantees.logged_rebalances import LoggedRebalance, logged_rebalance
 from guarantees.observations import GroupState
-from kafka_reader.internal_log import CONSUMER_OFFSETS
 
 # A group that settles is told as a whole. One that does not within this time is told by its samples as well.
 UNSETTLED_MS = 60_000

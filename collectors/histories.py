@@ -11,12 +11,11 @@ from collectors.log_ledger import Unstored
 from collectors.rows import Row
 from guarantees.commit_history import commit_events
 from guarantees.group_history import Followed, GroupChange, group_changes
-from guarantees.internal_records import Committed, Logged, Undecoded
+from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE, Committed, Logged, Undecoded
 from guarantees.observations import GroupState
 from guarantees.places import GroupPartition
 from guarantees.rebalances import Rebalance
 from guarantees.transaction_timeline import FollowedId, transaction_steps
-from kafka_reader.internal_log import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka_reader.internal_records import group_record, transaction_record
 from kafka_reader.keyed_records import KeyedRecord
 from settings import ClusterSettings

@@ -4,11 +4,11 @@ import json
 from collections.abc import Mapping
 
 from collectors.rows import Row
+from guarantees.internal_records import SAMPLES
 from guarantees.observations import GroupState
 from guarantees.rebalances import Rebalance, is_settled, rebalance
 
 TABLE = "rebalances"
-SAMPLES = "samples"
 
 
 def settled_states(before: Mapping[str, GroupState], now: Mapping[str, GroupState]) -> dict[str, GroupState]:

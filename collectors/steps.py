@@ -22,11 +22,11 @@ from collectors.group_list import GroupList
 from collectors.internal_tail import LogReading, Tail
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
+from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import now_ms
-from kafka_reader.internal_log import CONSUMER_OFFSETS, TRANSACTION_STATE
 from kafka_reader.list_offsets import ListedOffset
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits

@@ -26,6 +26,8 @@ HIDES: Mapping[str, str] = {
     Signal.TRANSACTIONS: "open and overdue transactions",
     Signal.PRODUCERS: "who holds the stable offset, hanging transactions",
     Signal.CONFIGS: "partitions below min ISR",
+    Signal.GROUP_LOG: "commits between two samples, rebalances by their own time",
+    Signal.TRANSACTION_LOG: "what became of transactions between two samples",
 }
 
 # What the broker checks before it answers (Kafka's KafkaApis; DescribeProducers by KIP-664).
@@ -40,6 +42,8 @@ RIGHTS: Mapping[str, str] = {
     Signal.TRANSACTIONS: "DESCRIBE on the transactional id",
     Signal.PRODUCERS: "READ on the topic",
     Signal.CONFIGS: "DESCRIBE_CONFIGS on the topic",
+    Signal.GROUP_LOG: "READ on the topic __consumer_offsets",
+    Signal.TRANSACTION_LOG: "READ on the topic __transaction_state",
 }
 
 

@@ -10,6 +10,11 @@ from enum import StrEnum
 
 from guarantees.places import GroupPartition, TopicPartition
 
+# Kafka's own topics, as a source beside what samples show.
+CONSUMER_OFFSETS = "__consumer_offsets"
+TRANSACTION_STATE = "__transaction_state"
+SAMPLES = "samples"
+
 
 @dataclass(frozen=True, slots=True)
 class Committed:

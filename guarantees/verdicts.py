@@ -62,6 +62,8 @@ OF_TOPIC = frozenset(
 ESSENTIAL = frozenset(
     {Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS}
 )
+# No verdict rests on them: what they tell at its own time, samples tell a round later.
+HISTORIES = frozenset({Signal.GROUP_LOG, Signal.TRANSACTION_LOG})
 STALE_AFTER_INTERVALS = 2
 
 
@@ -162,7 +164,7 @@ def _unseen_essentials(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tupl
 
 @lru_cache(maxsize=64)
 def _missing_detail(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
-    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL))
+    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL | HISTORIES))
 
 
 def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:

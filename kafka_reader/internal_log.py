@@ -14,9 +14,6 @@ from kafka_reader.header_fetch import log_start, partition_answers, tail_request
 from kafka_reader.keyed_records import KeyedRecord, keyed_records
 from kafka_reader.list_offsets import READ_COMMITTED
 
-CONSUMER_OFFSETS = "__consumer_offsets"
-TRANSACTION_STATE = "__transaction_state"
-
 
 @dataclass(frozen=True, slots=True)
 class FetchedLog:

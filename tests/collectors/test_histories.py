@@ -9,11 +9,12 @@ from collectors import internal_tail, log_ledger
 from collectors.histories import Context, Histories, Sampled, resumed, told
 from collectors.internal_tail import FIRST_OFFSETS, FIRST_SIGHT, LogPosition, LogReading, Tail
 from guarantees.group_history import SettledGroup, of_sample
+from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE
 from guarantees.observations import GroupState, Member
 from guarantees.places import TopicPartition
 from guarantees.rebalances import rebalance
 from guarantees.unknown import Unknown
-from kafka_reader.internal_log import CONSUMER_OFFSETS, TRANSACTION_STATE, FetchedLog
+from kafka_reader.internal_log import FetchedLog
 from kafka_reader.keyed_records import KeyedRecord
 from settings import ClusterSettings
 from store.log import SegmentLog
