@@ -9,7 +9,7 @@ from guarantees.causes import causes, followed_by
 from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
 from guarantees.incidents import every_incident, incidents
 from guarantees.lifecycle import changes, fold
-from guarantees.links import Cause, GroupRebalance
+from guarantees.links import Cause, GroupRebalance, earliest_ms
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.verdicts import OF_GROUP
@@ -140,6 +140,12 @@ AT_PLACE = [
      [(TIMED_OUT, proof(FROZEN, producer_id=8)), (TIMED_OUT, proof(FROZEN, producer_id=7, start_offset=101)),
       (TIMED_OUT, FROZEN)]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["observed_before_at_ms", "changed_after_ms", "after_ms"])
+def test_a_fact_may_have_begun_just_after_the_last_sample_that_did_not_show_it(name):
+    assert earliest_ms(proof(REWIND, **{name: T})) == T
+    assert earliest_ms(proof(REWIND, **{name: "unknown"})) == earliest_ms(REWIND) == REWIND.happened_at_ms
 
 
 @pytest.mark.parametrize(("link", "grade", "effect", "cause", "silent"), AT_PLACE)
