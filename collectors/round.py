@@ -76,7 +76,8 @@ def collect_round(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
-    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    steps = Steps(watched, signals, topology, remembered)
+    topology, answers = steps.topology, ask_everything(steps)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     states = groups.with_since(answers.group_states, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
@@ -139,6 +140,7 @@ def _remembered(before: Remembered, answers: Answers, observed: Round, intervals
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
+        rights=answers.rights,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -162,6 +162,7 @@ class Signal(StrEnum):
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     CONFIGS = "configs"
+    RIGHTS = "rights"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ READ_ONLY: dict[int, str] = {
     15: "DescribeGroups",
     16: "ListGroups",
     23: "OffsetForLeaderEpoch",
+    60: "DescribeCluster",
     61: "DescribeProducers",
     65: "DescribeTransactions",
     66: "ListTransactions",

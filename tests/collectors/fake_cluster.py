@@ -25,6 +25,7 @@ from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
 from settings import ClusterSettings
+from tests.collectors.fake_rights import FakeRights
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
 
@@ -63,6 +64,7 @@ class FakeCluster:
     fetched_most: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
     is_reachable: bool = True
+    rights: FakeRights = field(default_factory=FakeRights)
     cluster_id: str = "fake-id"
     asked: list[str] = field(default_factory=list)
 
@@ -86,6 +88,11 @@ class FakeCluster:
 
     def send_all(self, requests: dict[int, Any], timeout_s: float | None = None) -> dict[int, Answer | CollectionError]:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
+
+    def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
+        if not self.is_reachable:
+            raise BrokerUnavailableError("no broker answers")
+        return self._answer(*self.rights.answer(request))
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")
@@ -134,7 +141,11 @@ class FakeCluster:
             MetadataResponse.MetadataResponseBroker(node_id=n, host="fake", port=9092, rack=None) for n in (1, 2)
         ]
         return MetadataResponse(
-            version=12, cluster_id=self.cluster_id, controller_id=1, brokers=brokers, topics=[orders]
+            version=12,
+            cluster_id=self.cluster_id,
+            controller_id=1,
+            brokers=brokers,
+            topics=[orders] if self.rights.may_describe("orders") else [],
         )
 
     def _fetched(self, broker: int, request: Any) -> tuple[str, Any]:
@@ -210,7 +221,7 @@ class FakeCluster:
                 group_id=name, protocol_type="consumer", group_state="Stable", group_type="Classic"
             )
             for name, group in self.groups.items()
-            if group.coordinator == broker
+            if group.coordinator == broker and self.rights.may_describe(name)
         ]
         return "list groups", ListGroupsResponse(version=5, error_code=0, groups=listed)
 
@@ -264,7 +275,7 @@ class FakeCluster:
 
     def _listed_transactions(self, broker: int, request: Any) -> tuple[str, Any]:
         state = ListTransactionsResponse.TransactionState
-        is_open = self.open_since and broker == 1
+        is_open = self.open_since and broker == 1 and self.rights.may_describe("tx")
         states = [state(transactional_id="tx", producer_id=7, transaction_state="Ongoing")] if is_open else []
         return "list transactions", ListTransactionsResponse(version=1, error_code=0, transaction_states=states)
 

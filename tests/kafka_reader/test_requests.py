@@ -15,6 +15,7 @@ from kafka_reader import (
     list_offsets,
     offset_fetch,
     producers,
+    rights,
     topic_partitions,
     transactions,
 )
@@ -387,5 +388,6 @@ def test_every_request_that_is_built_may_be_sent():
         transactions.list_request(),
         transactions.describe_request(["tx"]),
         epoch_ends.epoch_ends_request([EpochQuestion(P0, 3, 4)]),
+        rights.cluster_request(),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}
