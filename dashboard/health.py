@@ -26,6 +26,10 @@ HIDES: Mapping[str, str] = {
     Signal.TRANSACTIONS: "open and overdue transactions",
     Signal.PRODUCERS: "who holds the stable offset, hanging transactions",
     Signal.CONFIGS: "partitions below min ISR",
+    Signal.SHARE_OFFSETS: "where share groups stand",
+    Signal.LOG_DIRS: "how much replicas store, full and offline log directories",
+    Signal.QUORUM: "who leads the controllers, and who of them lags",
+    Signal.FEATURES: "brokers out of service, versions, features in force",
 }
 
 # What the broker checks before it answers (Kafka's KafkaApis; DescribeProducers by KIP-664).
@@ -40,6 +44,10 @@ RIGHTS: Mapping[str, str] = {
     Signal.TRANSACTIONS: "DESCRIBE on the transactional id",
     Signal.PRODUCERS: "READ on the topic",
     Signal.CONFIGS: "DESCRIBE_CONFIGS on the topic",
+    Signal.SHARE_OFFSETS: "DESCRIBE on the group and on its topics",
+    Signal.LOG_DIRS: "DESCRIBE on the cluster",
+    Signal.QUORUM: "DESCRIBE on the cluster",
+    Signal.FEATURES: "none",
 }
 
 
