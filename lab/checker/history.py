@@ -3,9 +3,10 @@
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-# A partition. Every value is unique within one.
-Key = Hashable
+# A partition, in whatever way its owner names it. Every value is unique within one.
+Key = Any
 Value = Hashable
 Process = Hashable
 
