@@ -61,7 +61,8 @@ class ShareOffsets:
 
 
 def describe_request(group_ids: Iterable[str]) -> ShareGroupDescribeRequest:
-    return ShareGroupDescribeRequest(group_ids=sorted(group_ids), include_authorized_operations=False)
+    """v0 was the preview of Kafka 4.0."""
+    return ShareGroupDescribeRequest(group_ids=sorted(group_ids), include_authorized_operations=False, min_version=1)
 
 
 def parse_descriptions(

@@ -89,6 +89,10 @@ class FakeCluster:
     def brokers(self) -> tuple[int, ...]:
         return (1, 2)
 
+    @property
+    def last_answered(self) -> int:
+        return next(broker for broker in self.brokers if broker not in self.silent)
+
     def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
