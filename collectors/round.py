@@ -80,7 +80,8 @@ def collect_round(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
-    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    steps = Steps(watched, signals, topology, remembered)
+    topology, answers = steps.topology, ask_everything(steps)
     about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     states = groups.with_since(answers.group_states, running, watched.gap_ms)
@@ -163,6 +164,7 @@ def _remembered(
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
         described=about.described,
+        rights=answers.rights,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -15,6 +15,8 @@ from collectors import (
     open_transactions,
     partition_state,
     replica_offsets,
+    rights,
+    vanished,
 )
 from collectors.group_list import GroupList
 from collectors.signals import Signals
@@ -26,6 +28,7 @@ from kafka_reader.connection import now_ms
 from kafka_reader.list_offsets import ListedOffset
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits
+from kafka_reader.rights import Permitted, fetch_permitted_groups, fetch_permitted_topics
 from kafka_reader.topic_partitions import EligibleLeaders
 from settings import ClusterSettings
 
@@ -46,6 +49,7 @@ class Answers:
     producers: open_producers.Producers
     transactions: open_transactions.Answers
     topic_settings: configurations.Settings
+    rights: rights.Rights
 
 
 def ask_everything(step: "Steps") -> Answers:
@@ -55,6 +59,7 @@ def ask_everything(step: "Steps") -> Answers:
     commits = step.commits(groups_listed)
     ends = step.end_offsets()
     partitions = end_offsets.partition_offsets(step.topology, log_starts, ends)
+    permitted = step.permitted()
     return Answers(
         watched=frozenset(step.partitions),
         groups=groups_listed,
@@ -64,10 +69,11 @@ def ask_everything(step: "Steps") -> Answers:
         replicas=step.replica_offsets(),
         epoch_ends=step.epoch_ends(partitions, commits),
         producers=step.open_producers(partitions),
-        transactions=step.open_transactions(),
+        transactions=step.open_transactions(permitted),
         states=step.partition_states(),
         group_states=step.group_states(groups_listed),
         topic_settings=step.topic_settings(),
+        rights=permitted,
     )
 
 
@@ -78,9 +84,20 @@ class Steps:
         self._watched = watched
         self._connections = watched.connections
         self._run = signals.run
-        self.topology = topology
         self._remembered = remembered
-        self.partitions = watched_partitions(watched.settings, topology)
+        self.topology = self._with_refused_topics(topology)
+        self.partitions = watched_partitions(watched.settings, self.topology)
+
+    def permitted(self) -> rights.Rights:
+        if not rights.is_due(self._remembered.rounds_done):
+            return self._remembered.rights
+        settings, pipelines = self._watched.settings, self._watched.pipelines
+        return self._run(
+            Signal.RIGHTS,
+            lambda: rights.collect(self._connections, settings, pipelines),
+            otherwise=rights.unknown(settings, pipelines),
+            values=rights.values,
+        )
 
     def topic_settings(self) -> configurations.Settings:
         known, topics = self._remembered.topic_settings, self.topology.topics
@@ -105,7 +122,7 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        found = group_list.group_list(answers, self._remembered.groups, self.topology)
+        found = self._with_refused_groups(group_list.group_list(answers, self._remembered.groups, self.topology))
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> Mapping[TopicPartition, ListedOffset]:
@@ -188,13 +205,41 @@ class Steps:
             values=lambda found: found.values(),
         )
 
-    def open_transactions(self) -> open_transactions.Answers:
+    def open_transactions(self, permitted: rights.Rights) -> open_transactions.Answers:
+        hidden = rights.hidden_transactions(permitted)
         return self._run(
             Signal.TRANSACTIONS,
-            lambda: open_transactions.collect(self._connections, self.topology),
+            lambda: open_transactions.with_hidden(open_transactions.collect(self._connections, self.topology), hidden),
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )
+
+    def _with_refused_topics(self, topology: Topology) -> Topology:
+        missing = vanished.topics(topology, self._remembered.intervals.get(partition_state.TABLE, {}))
+        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
+        if not missing:
+            return topology
+        permitted = self._run(
+            Signal.PARTITION_STATES,
+            lambda: fetch_permitted_topics(self._connections, missing),
+            otherwise=nothing,
+            values=lambda found: vanished.values(found, vanished.TOPIC_REFUSED),
+        )
+        return vanished.with_refused_topics(topology, permitted)
+
+    def _with_refused_groups(self, found: GroupList) -> GroupList:
+        known = self._remembered.groups
+        missing = vanished.groups(found, known)
+        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
+        if not missing:
+            return found
+        permitted = self._run(
+            Signal.GROUPS,
+            lambda: fetch_permitted_groups(self._connections, missing),
+            otherwise=nothing,
+            values=lambda found: vanished.values(found, vanished.GROUP_REFUSED),
+        )
+        return vanished.with_refused_groups(found, known, permitted)
 
 
 def watched_partitions(settings: ClusterSettings, topology: Topology) -> list[TopicPartition]:

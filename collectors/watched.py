@@ -1,19 +1,20 @@
 """A watched cluster: its connections, and what one round must remember of the ones before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
 from collectors.intervals import Running
+from collectors.rights import Rights
 from guarantees.observations import GroupState
 from guarantees.places import TopicPartition
 from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
 from kafka_reader.features import Described
 from kafka_reader.groups import ListedGroup
-from settings import ClusterSettings
+from settings import ClusterSettings, PipelineSettings
 
 # Rounds further apart than this leave a gap in what was observed.
 GAP_ROUNDS = 3
@@ -31,6 +32,7 @@ class Remembered:
     settled: Mapping[str, GroupState] = field(default_factory=dict)
     topic_settings: TopicSettings = field(default_factory=dict)
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
+    rights: Rights = field(default_factory=Rights)
     intervals: Mapping[str, Running] = field(default_factory=dict)
     described: Described | None = None
     rounds_done: int = 0
@@ -49,6 +51,7 @@ class Watched:
     connections: Connections
     relayed: Connections
     configurations: Configurations
+    pipelines: tuple[PipelineSettings, ...] = ()
 
     def __enter__(self) -> "Watched":
         return self
@@ -65,7 +68,7 @@ class Watched:
         return round(GAP_ROUNDS * self.settings.interval_s * 1000)
 
 
-def open_cluster(settings: ClusterSettings) -> Watched:
+def open_cluster(settings: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) -> Watched:
     """The clients of a cluster. Nobody is asked anything yet; raises SettingsError where a secret is missing."""
     timeout_s = settings.request_timeout_s
     return Watched(
@@ -73,4 +76,5 @@ def open_cluster(settings: ClusterSettings) -> Watched:
         connections=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
         relayed=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
         configurations=Configurations(settings.bootstrap_servers, settings.security),
+        pipelines=tuple(pipeline for pipeline in pipelines if pipeline.cluster == settings.name),
     )

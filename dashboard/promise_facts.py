@@ -132,7 +132,9 @@ class Seen:
 def _refused(coverage: Sequence[Coverage]) -> Mapping[str, str] | Unknown:
     if not coverage:
         return NOTHING_SEEN
-    return {known.signal: known.error or "not permitted" for known in coverage if known.refused}
+    # What the lists may leave out is nothing that the pipeline is known to need.
+    refused = (known for known in coverage if known.refused and known.signal != Signal.RIGHTS)
+    return {known.signal: known.error or "not permitted" for known in refused}
 
 
 def _min_insync_replicas(row: Row | None) -> int | Unknown:

@@ -197,6 +197,7 @@ class Signal(StrEnum):
     LOG_DIRS = "log_dirs"
     QUORUM = "quorum"
     FEATURES = "features"
+    RIGHTS = "rights"
 
 
 @dataclass(frozen=True, slots=True)

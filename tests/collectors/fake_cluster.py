@@ -27,6 +27,7 @@ from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
 from settings import ClusterSettings
 from tests.collectors import cluster_answers
+from tests.collectors.fake_rights import FakeRights
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
 
@@ -66,6 +67,7 @@ class FakeCluster:
     fetched_most: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
     is_reachable: bool = True
+    rights: FakeRights = field(default_factory=FakeRights)
     cluster_id: str = "fake-id"
     asked: list[str] = field(default_factory=list)
     shares: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
@@ -102,10 +104,11 @@ class FakeCluster:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
 
     def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
-        answers = [answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer)]
-        if not answers:
+        if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        return answers[0]
+        if self.rights.is_asked(request):
+            return self._answer(*self.rights.answer(request))
+        return next(answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer))
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")
@@ -160,7 +163,11 @@ class FakeCluster:
             MetadataResponse.MetadataResponseBroker(node_id=n, host="fake", port=9092, rack=None) for n in (1, 2)
         ]
         return MetadataResponse(
-            version=12, cluster_id=self.cluster_id, controller_id=1, brokers=brokers, topics=[orders]
+            version=12,
+            cluster_id=self.cluster_id,
+            controller_id=1,
+            brokers=brokers,
+            topics=[orders] if self.rights.may_describe("orders") else [],
         )
 
     def _fetched(self, broker: int, request: Any) -> tuple[str, Any]:
@@ -236,7 +243,7 @@ class FakeCluster:
                 group_id=name, protocol_type="consumer", group_state="Stable", group_type="Classic"
             )
             for name, group in self.groups.items()
-            if group.coordinator == broker
+            if group.coordinator == broker and self.rights.may_describe(name)
         ]
         if broker == 1:
             listed += [
@@ -297,7 +304,7 @@ class FakeCluster:
 
     def _listed_transactions(self, broker: int, request: Any) -> tuple[str, Any]:
         state = ListTransactionsResponse.TransactionState
-        is_open = self.open_since and broker == 1
+        is_open = self.open_since and broker == 1 and self.rights.may_describe("tx")
         states = [state(transactional_id="tx", producer_id=7, transaction_state="Ongoing")] if is_open else []
         return "list transactions", ListTransactionsResponse(version=1, error_code=0, transaction_states=states)
 

@@ -18,6 +18,7 @@ from kafka_reader import (
     offset_fetch,
     producers,
     quorum,
+    rights,
     share_groups,
     streams_groups,
     topic_partitions,
@@ -399,5 +400,6 @@ def test_every_request_that_is_built_may_be_sent():
         quorum.quorum_request(),
         features.brokers_request(),
         features.versions_request(),
+        rights.cluster_request(),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}
