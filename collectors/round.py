@@ -163,8 +163,8 @@ def _remembered(
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
-        rights=answers.rights,
         described=about.described,
+        rights=answers.rights,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -105,6 +105,11 @@ class Connections:
         return tuple(sorted(broker.node_id for broker in self._manager.cluster.brokers()))
 
     @property
+    def last_answered(self) -> int | None:
+        """The broker that answered the last question put to any; None before the first that is known by its node id."""
+        return self._last_answered if isinstance(self._last_answered, int) else None
+
+    @property
     def kafka_version(self) -> str | None:
         """As far as the requests the brokers understand tell; None before the first answer."""
         known = self._manager.broker_version_data

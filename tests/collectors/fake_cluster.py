@@ -91,6 +91,10 @@ class FakeCluster:
     def brokers(self) -> tuple[int, ...]:
         return (1, 2)
 
+    @property
+    def last_answered(self) -> int:
+        return next(broker for broker in self.brokers if broker not in self.silent)
+
     def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
@@ -102,12 +106,9 @@ class FakeCluster:
     def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        if self.rights.are_asked(request):
+        if self.rights.is_asked(request):
             return self._answer(*self.rights.answer(request))
-        answers = [answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer)]
-        if not answers:
-            raise BrokerUnavailableError("no broker answers")
-        return answers[0]
+        return next(answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer))
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")

@@ -393,7 +393,6 @@ def test_every_request_that_is_built_may_be_sent():
         transactions.list_request(),
         transactions.describe_request(["tx"]),
         epoch_ends.epoch_ends_request([EpochQuestion(P0, 3, 4)]),
-        rights.cluster_request(),
         share_groups.describe_request(["g"]),
         share_groups.offsets_request(["g"]),
         streams_groups.describe_request(["g"]),
@@ -401,5 +400,6 @@ def test_every_request_that_is_built_may_be_sent():
         quorum.quorum_request(),
         features.brokers_request(),
         features.versions_request(),
+        rights.cluster_request(),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}
