@@ -5,7 +5,7 @@ retention, and a commit above a high watermark read after it is ahead of the log
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collectors import (
     committed_offsets,
@@ -15,13 +15,18 @@ from collectors import (
     groups,
     histories,
     kept_intervals,
+    log_dirs,
     open_transactions,
     partition_state,
+    quorum,
     rebalances,
     replica_offsets,
     rounds,
+    share_offsets,
 )
-from collectors.histories import Context, Histories, Sampled, Told
+from collectors.cluster_steps import ClusterAnswers, ask_about_cluster
+from collectors.histories import Context, Sampled, Told
+from collectors.history_steps import HistoryAnswers, ask_for_histories
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
 from collectors.rows import Row
@@ -78,18 +83,26 @@ def collect_round(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
-    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    steps = Steps(watched, signals, topology, remembered)
+    topology, answers = steps.topology, ask_everything(steps)
+    about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
+    read = ask_for_histories(watched, signals, topology, remembered.histories, answers)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     states = groups.with_since(answers.group_states, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    facts = Facts(topology, observed, answers.groups, answers.transactions)
+    facts = Facts(topology, observed, answers.groups, answers.transactions, about.described, about.quorum)
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
-    told = _told(watched, topology, remembered, answers, observed)
+    told = _told(watched, topology, remembered, read, observed)
     return Collected(
         round=observed,
-        # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
-        rows={**interval_rows, **_rows(watched, topology, answers, observed), **told.rows},
-        remembered=_remembered(remembered, answers, observed, intervals, told.histories),
+        rows={
+            **interval_rows,
+            **_rows(watched, topology, answers, observed),
+            **_cluster_rows(watched, topology, about, observed),
+            # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
+            **told.rows,
+        },
+        remembered=replace(_remembered(remembered, answers, about, observed, intervals), histories=told.histories),
     )
 
 
@@ -120,13 +133,13 @@ def as_round(
     )
 
 
-def _told(watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round) -> Told:
+def _told(watched: Watched, topology: Topology, remembered: Remembered, read: HistoryAnswers, observed: Round) -> Told:
     """The histories of the round; a rebalance that no record tells is told by the samples."""
     states = groups.known(observed.groups)
     sampled = Sampled(states, rebalances.rebalances(remembered.settled, states))
     topic_names = {topic_id: name for name, topic_id in topology.topic_ids.items()}
     context = Context(watched.settings, observed.cluster_id, observed.tick, topic_names, now_ms())
-    return histories.told(remembered.histories, answers.group_log, answers.transaction_log, sampled, context)
+    return histories.told(remembered.histories, read.group_log, read.transaction_log, sampled, context)
 
 
 def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> dict[str, list[Row]]:
@@ -140,8 +153,20 @@ def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Roun
     }
 
 
+def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> dict[str, list[Row]]:
+    cluster_id, tick, ended_at_ms = observed.cluster_id, observed.tick, observed.ended_at_ms
+    return {
+        share_offsets.TABLE: share_offsets.rows(cluster_id, tick, about.share_offsets, ended_at_ms),
+        log_dirs.DIRECTORY_TABLE: log_dirs.directory_rows(cluster_id, tick, about.log_dirs, ended_at_ms),
+        log_dirs.REPLICA_TABLE: log_dirs.replica_rows(
+            cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
+        ),
+        quorum.SAMPLE_TABLE: quorum.rows(cluster_id, tick, about.quorum),
+    }
+
+
 def _remembered(
-    before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running], kept: Histories
+    before: Remembered, answers: Answers, about: ClusterAnswers, observed: Round, intervals: Mapping[str, Running]
 ) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
@@ -150,8 +175,9 @@ def _remembered(
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
+        described=about.described,
+        rights=answers.rights,
         intervals=intervals,
-        histories=kept,
         rounds_done=before.rounds_done + 1,
     )
 

@@ -10,19 +10,17 @@ from collectors import (
     epoch_ends,
     group_list,
     groups,
-    histories,
-    internal_tail,
     log_start,
     open_producers,
     open_transactions,
     partition_state,
     replica_offsets,
+    rights,
+    vanished,
 )
 from collectors.group_list import GroupList
-from collectors.internal_tail import LogReading, Tail
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
-from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
@@ -30,6 +28,7 @@ from kafka_reader.connection import now_ms
 from kafka_reader.list_offsets import ListedOffset
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits
+from kafka_reader.rights import Permitted, fetch_permitted_groups, fetch_permitted_topics
 from kafka_reader.topic_partitions import EligibleLeaders
 from settings import ClusterSettings
 
@@ -50,8 +49,7 @@ class Answers:
     producers: open_producers.Producers
     transactions: open_transactions.Answers
     topic_settings: configurations.Settings
-    group_log: LogReading
-    transaction_log: LogReading
+    rights: rights.Rights
 
 
 def ask_everything(step: "Steps") -> Answers:
@@ -61,24 +59,21 @@ def ask_everything(step: "Steps") -> Answers:
     commits = step.commits(groups_listed)
     ends = step.end_offsets()
     partitions = end_offsets.partition_offsets(step.topology, log_starts, ends)
-    replicas, epochs_ended = step.replica_offsets(), step.epoch_ends(partitions, commits)
-    producers, transactions = step.open_producers(partitions), step.open_transactions()
+    permitted = step.permitted()
     return Answers(
         watched=frozenset(step.partitions),
         groups=groups_listed,
         commits=commits,
         ends=ends,
         partitions=partitions,
-        replicas=replicas,
-        epoch_ends=epochs_ended,
-        producers=producers,
-        transactions=transactions,
+        replicas=step.replica_offsets(),
+        epoch_ends=step.epoch_ends(partitions, commits),
+        producers=step.open_producers(partitions),
+        transactions=step.open_transactions(permitted),
         states=step.partition_states(),
         group_states=step.group_states(groups_listed),
         topic_settings=step.topic_settings(),
-        # After the samples of the same facts: what a sample shows has been written by then.
-        group_log=step.group_log(is_used=bool(groups_listed.listed)),
-        transaction_log=step.transaction_log(is_used=bool(open_transactions.observations(transactions))),
+        rights=permitted,
     )
 
 
@@ -89,9 +84,20 @@ class Steps:
         self._watched = watched
         self._connections = watched.connections
         self._run = signals.run
-        self.topology = topology
         self._remembered = remembered
-        self.partitions = watched_partitions(watched.settings, topology)
+        self.topology = self._with_refused_topics(topology)
+        self.partitions = watched_partitions(watched.settings, self.topology)
+
+    def permitted(self) -> rights.Rights:
+        if not rights.is_due(self._remembered.rounds_done):
+            return self._remembered.rights
+        settings, pipelines = self._watched.settings, self._watched.pipelines
+        return self._run(
+            Signal.RIGHTS,
+            lambda: rights.collect(self._connections, settings, pipelines),
+            otherwise=rights.unknown(settings, pipelines),
+            values=rights.values,
+        )
 
     def topic_settings(self) -> configurations.Settings:
         known, topics = self._remembered.topic_settings, self.topology.topics
@@ -116,7 +122,7 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        found = group_list.group_list(answers, self._remembered.groups, self.topology)
+        found = self._with_refused_groups(group_list.group_list(answers, self._remembered.groups, self.topology))
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> Mapping[TopicPartition, ListedOffset]:
@@ -199,36 +205,41 @@ class Steps:
             values=lambda found: found.values(),
         )
 
-    def open_transactions(self) -> open_transactions.Answers:
+    def open_transactions(self, permitted: rights.Rights) -> open_transactions.Answers:
+        hidden = rights.hidden_transactions(permitted)
         return self._run(
             Signal.TRANSACTIONS,
-            lambda: open_transactions.collect(self._connections, self.topology),
+            lambda: open_transactions.with_hidden(open_transactions.collect(self._connections, self.topology), hidden),
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )
 
-    def group_log(self, *, is_used: bool) -> LogReading:
-        tail = self._remembered.histories.group_tail
-        return self._internal_log(Signal.GROUP_LOG, CONSUMER_OFFSETS, tail, is_used=is_used)
+    def _with_refused_topics(self, topology: Topology) -> Topology:
+        missing = vanished.topics(topology, self._remembered.intervals.get(partition_state.TABLE, {}))
+        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
+        if not missing:
+            return topology
+        permitted = self._run(
+            Signal.PARTITION_STATES,
+            lambda: fetch_permitted_topics(self._connections, missing),
+            otherwise=nothing,
+            values=lambda found: vanished.values(found, vanished.TOPIC_REFUSED),
+        )
+        return vanished.with_refused_topics(topology, permitted)
 
-    def transaction_log(self, *, is_used: bool) -> LogReading:
-        tail = self._remembered.histories.transaction_tail
-        return self._internal_log(Signal.TRANSACTION_LOG, TRANSACTION_STATE, tail, is_used=is_used)
-
-    def _internal_log(self, signal: Signal, topic: str, tail: Tail, *, is_used: bool) -> LogReading:
-        settings = self._watched.settings
-        if not settings.history_bytes_per_s:
-            return LogReading(topic)
-        a_round = round(settings.history_bytes_per_s * settings.interval_s / len(histories.TABLES))
-
-        def collect() -> LogReading:
-            if topic not in self.topology.topic_ids:
-                return internal_tail.absent(topic, is_used=is_used)
-            timeout_s = settings.request_timeout_s
-            return internal_tail.collect(self._connections, self.topology, topic, tail, a_round, timeout_s)
-
-        nothing = LogReading(topic)
-        return self._run(signal, collect, otherwise=nothing, values=lambda found: found.fetched.values())
+    def _with_refused_groups(self, found: GroupList) -> GroupList:
+        known = self._remembered.groups
+        missing = vanished.groups(found, known)
+        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
+        if not missing:
+            return found
+        permitted = self._run(
+            Signal.GROUPS,
+            lambda: fetch_permitted_groups(self._connections, missing),
+            otherwise=nothing,
+            values=lambda found: vanished.values(found, vanished.GROUP_REFUSED),
+        )
+        return vanished.with_refused_groups(found, known, permitted)
 
 
 def watched_partitions(settings: ClusterSettings, topology: Topology) -> list[TopicPartition]:

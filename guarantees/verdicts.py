@@ -62,8 +62,18 @@ OF_TOPIC = frozenset(
 ESSENTIAL = frozenset(
     {Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS}
 )
-# No verdict rests on them: what they tell at its own time, samples tell a round later.
-HISTORIES = frozenset({Signal.GROUP_LOG, Signal.TRANSACTION_LOG})
+# They tell about the cluster and about groups that are no pipelines, or what samples tell a round later: a promise
+# neither rests on them nor lacks them.
+OF_NO_PIPELINE = frozenset(
+    {
+        Signal.SHARE_OFFSETS,
+        Signal.LOG_DIRS,
+        Signal.QUORUM,
+        Signal.FEATURES,
+        Signal.GROUP_LOG,
+        Signal.TRANSACTION_LOG,
+    }
+)
 STALE_AFTER_INTERVALS = 2
 
 
@@ -164,7 +174,7 @@ def _unseen_essentials(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tupl
 
 @lru_cache(maxsize=64)
 def _missing_detail(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
-    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL | HISTORIES))
+    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL))
 
 
 def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:
