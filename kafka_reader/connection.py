@@ -19,6 +19,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
 from kafka_reader.security import kafka_python_options
+from kafka_reader.undecoded import PreparedRequests
 from settings import Security
 
 CLIENT_ID = "tidemark"
@@ -29,6 +30,8 @@ LONGEST_PAUSE_S = 1.0
 # Of kafka-python's defaults two are traps: beyond 5 requests in flight a send fails, and so does an answer over 1 MB.
 MAX_IN_FLIGHT = 100
 RECEIVE_MAX_BYTES = 100_000_000
+
+_AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)
 
 # A broker's node id; until the brokers are known, a bootstrap address goes by kafka-python's name for it.
 NodeId = int | str
@@ -61,6 +64,7 @@ class Connections:
         receive_max_bytes: int = RECEIVE_MAX_BYTES,
     ) -> None:
         self._timeout_s = request_timeout_s
+        self.prepared = PreparedRequests()
         # Decoding a large answer takes longer than the loop's default threshold for a warning: it is no fault.
         self._net = NetworkSelector(client_id=CLIENT_ID, slow_task_threshold_secs=0)
         self._manager = KafkaConnectionManager(
@@ -116,8 +120,12 @@ class Connections:
         Raises BrokerUnavailableError when no broker answers.
         """
         answer = self.send_any(_metadata_request(topics))
-        self._net.run(self._learn_brokers, answer.response)
+        self.learn_brokers(answer.response.brokers, answer.response.cluster_id)
         return answer
+
+    def learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """Take over the addresses that a Metadata answer names, each with node_id, host, port and rack."""
+        self._net.run(self._learn_brokers, tuple(brokers), cluster_id)
 
     def send(self, node_id: int, request: Any, timeout_s: float | None = None) -> Any:
         """The broker's response, decoded by kafka-python. Raises CollectionError; see `send_all` for many brokers."""
@@ -189,7 +197,7 @@ class Connections:
 
     def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: KafkaError, failure: CollectionError) -> None:
         """Close what did not answer and try in the background until it is back."""
-        if isinstance(failure, RequestRefusedError) and not _is_authentication(exc):
+        if isinstance(failure, RequestRefusedError) and not isinstance(exc, _AUTHENTICATION):
             return
         if not connection.closed:
             connection.close(exc)
@@ -199,7 +207,7 @@ class Connections:
 
     async def _come_back(self, node_id: NodeId) -> None:
         pause_s = FIRST_PAUSE_S
-        while self._is_member(node_id) and not self._manager.closed:
+        while node_id in self.brokers and not self._manager.closed:
             await self._net.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             # kafka-python keeps a failed login for ever; a right or password given later must work.
@@ -213,17 +221,14 @@ class Connections:
                 break
         self._absent.pop(node_id, None)
 
-    def _is_member(self, node_id: NodeId) -> bool:
-        return node_id in self.brokers
-
-    def _learn_brokers(self, response: Any) -> None:
-        """Take over the addresses alone: partitions and leaders are Tidemark's own business."""
+    def _learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """The addresses alone: partitions and leaders are Tidemark's own business."""
         self._manager.cluster.update_metadata(
             MetadataResponse(
-                version=response.API_VERSION,
-                brokers=response.brokers,
-                cluster_id=response.cluster_id,
-                controller_id=response.controller_id,
+                version=MetadataResponse.max_version,
+                brokers=[(broker.node_id, broker.host, broker.port, broker.rack) for broker in brokers],
+                cluster_id=cluster_id,
+                controller_id=-1,
                 topics=[],
             )
         )
@@ -238,10 +243,6 @@ def _metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
         include_topic_authorized_operations=False,
         min_version=10,
     )
-
-
-def _is_authentication(exc: KafkaError) -> bool:
-    return isinstance(exc, SaslAuthenticationFailedError | AuthorizationError)
 
 
 def now_ms() -> int:
