@@ -107,6 +107,10 @@ class Cluster:
         """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
         return self._nodes[broker].directory / "server.log"
 
+    def partition_log(self, broker: int, topic: str, partition: int) -> Path:
+        """Where the broker keeps the partition's segments."""
+        return self._nodes[broker].data_dir / f"{topic}-{partition}"
+
     def start(self) -> None:
         """Start all nodes at once and wait until every broker knows every other and coordinators can be had."""
         check_memory(available_memory_bytes())
