@@ -57,6 +57,7 @@ _LOOKS: Mapping[str, Look] = {
     "S18": Look("violations", "Records that retention deleted before a group had read them"),
     "S19": Look("audit", "Records that were reported as delivered and are nowhere"),
     "S20": Look("rebalances", "A partition that moved, and no duplicate at the sink"),
+    "S20d": Look("overview", "Nothing new: the sink holds every record once"),
 }
 
 
