@@ -104,8 +104,12 @@ class Cluster:
         return self._children[broker].pid
 
     def broker_log(self, broker: int) -> Path:
-        """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
+        """What the broker logged."""
         return self._nodes[broker].directory / "server.log"
+
+    def requests_log(self, broker: int) -> Path:
+        """With `log_requests`: every request the broker served."""
+        return self._nodes[broker].directory / "requests.log"
 
     def start(self) -> None:
         """Start all nodes at once and wait until every broker knows every other and coordinators can be had."""

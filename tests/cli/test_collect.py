@@ -47,18 +47,7 @@ def test_what_was_refused_and_what_failed_is_said_beside_what_was_answered():
 def test_a_round_is_printed_with_its_lags_and_a_gap_with_its_reason():
     lines = printed([OBSERVED], "table").splitlines()
 
-    (known,) = [line for line in lines if line.endswith("10  –")]
-    assert known.split() == ["g", "orders", "0", "90", "0", "100", "100", "10", "–"]
-        "g",
-        "orders",
-        "0",
-        "90",
-        "0",
-        "100",
-        "100",
-        "10",
-        "–",
-    ]
+    assert ["g", "orders", "0", "90", "0", "100", "100", "10", "–"] in [line.split() for line in lines]
     (unknown,) = [line for line in lines if "did not answer" in line]
     assert unknown.split()[:8] == ["g", "orders", "1", "50", "0", "–", "–", "–"]
     assert any(line.endswith("no commit") for line in lines)
@@ -69,14 +58,19 @@ def test_a_script_gets_an_unknown_value_as_a_reason_and_never_as_a_number():
 
     assert (given["cluster_id"], given["round"]) == ("c", 7)
     assert given["coverage"][0]["failed"] == 1
+    first, silent, gone, never = [lags(given, *place) for place in PLACES]
+    assert first["lag"] == 10
+    assert silent["lag"] == silent["high_watermark"] == {"unknown": SILENT.reason}
+    assert gone["lag"] == {"unknown": "not asked"}
+    assert (never["lag"], never["committed_offset"]) == ({"unknown": "no commit"}, None)
+
+
+PLACES = [("g", "orders", 0), ("g", "orders", 1), ("h", "gone", 0), ("h", "orders", 0)]
+
+
+def lags(given, group, topic, partition):
     by_place = {(lag["group"], lag["topic"], lag["partition"]): lag for lag in given["lags"]}
-    assert by_place["g", "orders", 0]["lag"] == 10
-    assert (
-        by_place["g", "orders", 1]["lag"] == by_place["g", "orders", 1]["high_watermark"] == {"unknown": SILENT.reason}
-    )
-    assert by_place["h", "orders", 0]["lag"] == {"unknown": "no commit"}
-    assert by_place["h", "orders", 0]["committed_offset"] is None
-    assert by_place["h", "gone", 0]["lag"] == {"unknown": "not asked"}
+    return by_place[group, topic, partition]
 
 
 def test_clusters_out_of_reach_are_said_to_be():
