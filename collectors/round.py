@@ -14,12 +14,16 @@ from collectors import (
     epoch_ends,
     groups,
     kept_intervals,
+    log_dirs,
     open_transactions,
     partition_state,
+    quorum,
     rebalances,
     replica_offsets,
     rounds,
+    share_offsets,
 )
+from collectors.cluster_steps import ClusterAnswers, ask_about_cluster
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
 from collectors.rows import Row
@@ -78,15 +82,20 @@ def collect_round(
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
     steps = Steps(watched, signals, topology, remembered)
     topology, answers = steps.topology, ask_everything(steps)
+    about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     states = groups.with_since(answers.group_states, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    facts = Facts(topology, observed, answers.groups, answers.transactions)
+    facts = Facts(topology, observed, answers.groups, answers.transactions, about.described, about.quorum)
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
     return Collected(
         round=observed,
-        rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
-        remembered=_remembered(remembered, answers, observed, intervals),
+        rows={
+            **interval_rows,
+            **_rows(watched, topology, remembered, answers, observed),
+            **_cluster_rows(watched, topology, about, observed),
+        },
+        remembered=_remembered(remembered, answers, about, observed, intervals),
     )
 
 
@@ -132,7 +141,21 @@ def _rows(
     }
 
 
-def _remembered(before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running]) -> Remembered:
+def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> dict[str, list[Row]]:
+    cluster_id, tick, ended_at_ms = observed.cluster_id, observed.tick, observed.ended_at_ms
+    return {
+        share_offsets.TABLE: share_offsets.rows(cluster_id, tick, about.share_offsets, ended_at_ms),
+        log_dirs.DIRECTORY_TABLE: log_dirs.directory_rows(cluster_id, tick, about.log_dirs, ended_at_ms),
+        log_dirs.REPLICA_TABLE: log_dirs.replica_rows(
+            cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
+        ),
+        quorum.SAMPLE_TABLE: quorum.rows(cluster_id, tick, about.quorum),
+    }
+
+
+def _remembered(
+    before: Remembered, answers: Answers, about: ClusterAnswers, observed: Round, intervals: Mapping[str, Running]
+) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
         groups=answers.groups.known,
@@ -141,6 +164,7 @@ def _remembered(before: Remembered, answers: Answers, observed: Round, intervals
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
         rights=answers.rights,
+        described=about.described,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -12,6 +12,7 @@ from guarantees.observations import GroupState
 from guarantees.places import TopicPartition
 from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
+from kafka_reader.features import Described
 from kafka_reader.groups import ListedGroup
 from settings import ClusterSettings, PipelineSettings
 
@@ -33,15 +34,22 @@ class Remembered:
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
     rights: Rights = field(default_factory=Rights)
     intervals: Mapping[str, Running] = field(default_factory=dict)
+    described: Described | None = None
     rounds_done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A cluster and the clients that read it; they are closed with it."""
+    """A cluster and the clients that read it; they are closed with it.
+
+    `relayed`: connections of their own for questions that a broker passes on to another one, or to its disks, before it
+    answers. It works through a connection's requests one by one: with a silent controller or partition leader behind
+    them these would hold up everything else that is asked of a healthy broker, for half a minute each.
+    """
 
     settings: ClusterSettings
     connections: Connections
+    relayed: Connections
     configurations: Configurations
     pipelines: tuple[PipelineSettings, ...] = ()
 
@@ -52,6 +60,7 @@ class Watched:
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.connections.close()
+        self.relayed.close()
 
     @property
     def gap_ms(self) -> int:
@@ -61,11 +70,11 @@ class Watched:
 
 def open_cluster(settings: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) -> Watched:
     """The clients of a cluster. Nobody is asked anything yet; raises SettingsError where a secret is missing."""
+    timeout_s = settings.request_timeout_s
     return Watched(
         settings=settings,
-        connections=Connections(
-            settings.bootstrap_servers, settings.security, request_timeout_s=settings.request_timeout_s
-        ),
+        connections=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
+        relayed=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
         configurations=Configurations(settings.bootstrap_servers, settings.security),
         pipelines=tuple(pipeline for pipeline in pipelines if pipeline.cluster == settings.name),
     )

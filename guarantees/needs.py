@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from guarantees.observations import Signal
 
-TOPIC, GROUP, TRANSACTIONAL_ID = "topic", "group", "transactional id"
+TOPIC, GROUP, TRANSACTIONAL_ID, CLUSTER = "topic", "group", "transactional id", "cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,18 @@ NEEDS: Mapping[str, Need] = {
         (_TOPIC, Right("DESCRIBE_CONFIGS", TOPIC, "29", Signal.CONFIGS)),
         "partitions below min ISR",
     ),
+    Signal.SHARE_OFFSETS: Need("DescribeShareGroupOffsets", (_GROUP, _GROUPS_TOPIC), "where share groups stand"),
+    Signal.LOG_DIRS: Need(
+        "DescribeLogDirs",
+        (Right("DESCRIBE", CLUSTER, "31", Signal.LOG_DIRS),),
+        "how much replicas store, full and offline log directories",
+    ),
+    Signal.QUORUM: Need(
+        "DescribeQuorum",
+        (Right("DESCRIBE", CLUSTER, "31", Signal.QUORUM),),
+        "who leads the controllers, and who of them lags",
+    ),
+    Signal.FEATURES: Need("DescribeCluster, ApiVersions", (), "brokers out of service, versions, features in force"),
     Signal.RIGHTS: Need(
         "Metadata, DescribeGroups, DescribeTransactions by name, DescribeCluster",
         (),

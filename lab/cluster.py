@@ -111,6 +111,10 @@ class Cluster:
         """With `log_requests`: every request the broker served."""
         return self._nodes[broker].directory / "requests.log"
 
+    def partition_log(self, broker: int, topic: str, partition: int) -> Path:
+        """Where the broker keeps the partition's segments."""
+        return self._nodes[broker].data_dir / f"{topic}-{partition}"
+
     def start(self) -> None:
         """Start all nodes at once and wait until every broker knows every other and coordinators can be had."""
         check_memory(available_memory_bytes())

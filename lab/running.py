@@ -88,7 +88,7 @@ def run_on_ground(lab: Lab, cluster: Cluster, fault: GroundFault) -> str:
     """A fault with topics of its own beside the workload; empty, or why it could not be injected."""
     lab.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: {fault.TITLE}")
     with PartitionLog(cluster.address(STAYS)) as log:
-        ground = Ground(cluster, log, fault.CODE, seed=int(time.time()))
+        ground = Ground(cluster, log, lab.paths, fault.CODE, seed=int(time.time()))
         try:
             injected = fault.inject(ground)
             append_injected(lab.paths.injected, injected)

@@ -11,11 +11,13 @@ from lab.controls import (
     idle_topic,
     partitions_added,
     rolling_restart,
+    skewed_clocks,
     slow_consumer,
     tidemark_restarted,
     topic_recreated,
 )
 from lab.faults import (
+    acks_zero,
     answer_lost,
     answer_lost_idempotent,
     below_min_isr,
@@ -23,8 +25,10 @@ from lab.faults import (
     commit_before_processing,
     commits_gone,
     consumer_dies,
+    idempotent_consumer,
     offsets_reset,
     poll_interval_exceeded,
+    producer_dies_before_sending,
     producer_resends,
     reads_uncommitted,
     retention_overtakes,
@@ -39,6 +43,7 @@ from lab.faults import (
 from lab.ground import Ground
 from lab.injected import Injected
 from lab.pipelines import Lab
+from lab.topics import Flow
 from lab.truth import now_ms
 
 
@@ -76,6 +81,13 @@ class Mended(GroundFault, Protocol):
     def recover(self, ground: Ground, injected: Injected) -> Injected: ...
 
 
+@runtime_checkable
+class Piped(GroundFault, Protocol):
+    """One whose topics are a pipeline that Tidemark is told of, and reads record by record."""
+
+    FLOW: Flow
+
+
 def mended(fault: GroundFault, ground: Ground, injected: Injected) -> Injected:
     """The cluster is healthy again; the whole truth."""
     if isinstance(fault, Mended):
@@ -102,6 +114,7 @@ STORY_CODES: Mapping[str, str] = {
 }
 
 _ON_GROUND: tuple[GroundFault, ...] = (
+    producer_dies_before_sending,
     answer_lost,
     answer_lost_idempotent,
     broker_dies_before_ack,
@@ -116,6 +129,8 @@ _ON_GROUND: tuple[GroundFault, ...] = (
     transaction_hangs,
     below_min_isr,
     retention_overtakes,
+    acks_zero,
+    idempotent_consumer,
     rolling_restart,
     partitions_added,
     topic_recreated,
@@ -125,6 +140,7 @@ _ON_GROUND: tuple[GroundFault, ...] = (
     tidemark_restarted,
     slow_consumer,
     compaction,
+    skewed_clocks,
 )
 ON_GROUND: Mapping[str, GroundFault] = {module.CODE: module for module in _ON_GROUND}
 

@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kafka.protocol.admin import (
@@ -25,6 +26,7 @@ from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
 from settings import ClusterSettings
+from tests.collectors import cluster_answers
 from tests.collectors.fake_rights import FakeRights
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
@@ -47,6 +49,7 @@ class FakeCluster:
     `epochs` are the leader epochs of the partitions, `epoch_ends` the answers by (partition, asked epoch).
     `batches` are what Fetch gives, by partition; `refused` the partitions whose Fetch is refused; `fetched_from` every
     partition and offset that was asked for, `fetched_most` how many bytes at most.
+    `shares` are share groups of broker 1: start offset and lag by partition. `controller`: who leads the quorum.
     """
 
     log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
@@ -67,6 +70,9 @@ class FakeCluster:
     rights: FakeRights = field(default_factory=FakeRights)
     cluster_id: str = "fake-id"
     asked: list[str] = field(default_factory=list)
+    shares: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=lambda: {"transaction.version": 2})
+    controller: int = 100
 
     @property
     def watched(self) -> Watched:
@@ -77,11 +83,15 @@ class FakeCluster:
             header_topics=self.header_topics,
             max_bytes_per_s=self.max_bytes_per_s,
         )
-        return Watched(settings=settings, connections=self, configurations=self)  # type: ignore[arg-type]
+        return Watched(settings=settings, connections=self, relayed=self, configurations=self)  # type: ignore[arg-type]
 
     # What a round calls of kafka_reader.connection.Connections and kafka_reader.configurations.Configurations.
 
-    def metadata(self) -> Answer:
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        return (1, 2)
+
+    def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
         return self._answer("metadata", self._metadata())
@@ -92,7 +102,12 @@ class FakeCluster:
     def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        return self._answer(*self.rights.answer(request))
+        if self.rights.are_asked(request):
+            return self._answer(*self.rights.answer(request))
+        answers = [answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer)]
+        if not answers:
+            raise BrokerUnavailableError("no broker answers")
+        return answers[0]
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")
@@ -110,10 +125,16 @@ class FakeCluster:
             9: self._commits,
             15: self._descriptions,
             16: self._listed_groups,
+            18: partial(cluster_answers.versions, self),
             23: self._epoch_ends,
+            35: partial(cluster_answers.log_dirs, self),
+            55: partial(cluster_answers.quorum, self),
+            60: partial(cluster_answers.brokers, self),
             61: self._producers,
             65: self._transactions,
             66: self._listed_transactions,
+            77: partial(cluster_answers.share_descriptions, self),
+            90: partial(cluster_answers.share_offsets, self),
         }
         name, response = answers[request.API_KEY](broker, request)
         return self._answer(name, response)
@@ -223,6 +244,13 @@ class FakeCluster:
             for name, group in self.groups.items()
             if group.coordinator == broker and self.rights.may_describe(name)
         ]
+        if broker == 1:
+            listed += [
+                ListGroupsResponse.ListedGroup(
+                    group_id=name, protocol_type="share", group_state="Empty", group_type="Share"
+                )
+                for name in self.shares
+            ]
         return "list groups", ListGroupsResponse(version=5, error_code=0, groups=listed)
 
     def _descriptions(self, broker: int, request: Any) -> tuple[str, Any]:

@@ -10,7 +10,7 @@ from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.trial import Trial
 from lab.truth_page import score
-from lab.watch import collectors_watching
+from lab.watch import watching
 
 CODES = ("S11", "S18", "C5")
 
@@ -21,7 +21,7 @@ def results(cluster, tmp_path_factory):
     LabPaths(directory).create()
     with (
         PartitionLog(cluster.address(STAYS)) as log,
-        collectors_watching(directory, cluster.bootstrap) as monitor,
+        watching(directory, cluster.bootstrap) as monitor,
     ):
         trial = Trial(cluster, log, monitor, directory, seed, progress=lambda _: None)
         trial.run([ON_GROUND[code] for code in CODES])

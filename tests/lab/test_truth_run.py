@@ -116,7 +116,7 @@ def test_a_control_shows_what_was_stated_and_what_was_claimed_wrongly():
 
 def test_a_fault_of_which_nothing_may_be_said_is_on_the_page_too():
     (line,) = [each for each in shown(result(false=["a"])).splitlines() if "unclean leader election" in each]
-    assert line.endswith("| none may be made |  |  | 1 run |  | 1 |")
+    assert line.endswith("| none may be made |  |  | 1 run |  | 1 |  |")
 
 
 def test_what_was_not_run_is_named():

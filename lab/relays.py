@@ -1,0 +1,56 @@
+"""Processes of `lab.workload.relay`, started, told to fail and ended by a fault."""
+
+import sys
+
+from lab.child import Child
+from lab.commands import Command, ask
+from lab.errors import LabError
+from lab.ground import Ground
+from lab.topics import Flow
+from lab.truth import TruthLine, read_truth
+from lab.workload.environment import workload_environment
+from lab.workload_history import member_operations
+
+_ENDS_WITHIN_S = 90.0
+
+
+class RelayProcess:
+    """One process; when it has ended, what it did is part of the fault's history."""
+
+    def __init__(self, ground: Ground, flow: Flow, number: int) -> None:
+        self._ground, self._flow = ground, flow
+        self.name = f"{ground.name('relay')}-{number}"
+        ground.paths.create()
+        command = [sys.executable, "-m", "lab.workload.relay", "--name", self.name, "--bootstrap", ground.bootstrap]
+        command += ["--directory", str(ground.paths.directory)]
+        command += ["--source", flow.source, "--sink", flow.sink, "--group", flow.group_id]
+        self._child = Child(self.name, command, ground.paths.log(self.name), workload_environment())
+
+    def fail_with(self, command: Command) -> None:
+        """With its next batch; returns when it knows."""
+        path = self._ground.paths.command(self.name)
+        ask(path, command)
+        self._ground.await_that(lambda: not path.exists(), f"{self.name} does not take commands")
+
+    def await_death(self) -> list[TruthLine]:
+        """What it wrote down before it killed itself."""
+        if not self._child.wait(_ENDS_WITHIN_S):
+            self._child.kill()
+            raise LabError(f"{self.name} was told to fail and still runs: see {self._ground.paths.log(self.name)}")
+        return self._remember()
+
+    def stop(self) -> None:
+        """In order: it leaves its group."""
+        self._child.stop(15)
+        self._remember()
+
+    def await_sink(self, end: int) -> None:
+        """Until partition 0 of the sink has reached this offset."""
+        what = f"{self._flow.sink} should reach {end}: see {self._ground.paths.log(self.name)}"
+        self._ground.await_that(lambda: self._ground.end_of(self._flow.sink).offset >= end, what)
+
+    def _remember(self) -> list[TruthLine]:
+        lines = read_truth(self._ground.paths.truth(self.name))
+        for operation in member_operations(lines, self._flow, self._ground.history.place):
+            self._ground.history.note(operation)
+        return lines
