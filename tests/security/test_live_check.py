@@ -24,7 +24,7 @@ def test_a_principal_with_little_is_told_what_it_will_not_know(door):
     assert "not permitted: DESCRIBE on group hidden-group" in text
     assert "DESCRIBE on every transactional id: what may not be described is left out, none seen is not none" in text
     assert "no group is visible: there is none, or DESCRIBE on groups is missing" in said
-    assert "DESCRIBE on the cluster is missing; it is optional" in said
+    assert "DESCRIBE on the cluster is missing, which is optional; unknown: how much replicas store" in text
     assert "may also" not in text
 
 

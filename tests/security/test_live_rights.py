@@ -126,7 +126,7 @@ def value(signal, seen, subject):
         ),
         Signal.PRODUCERS: lambda: [len(p) for p in observed.producers.values() if not isinstance(p, Unknown)] == [1],
         Signal.LOG_DIRS: lambda: [row["unreadable"] for row in seen.rows["log_dirs"]] == [None],
-        Signal.QUORUM: lambda: [row["replica_id"] for row in seen.rows["quorum_replicas"]] != [],
+        Signal.QUORUM: lambda: len(seen.rows["controller_quorum"]) > 0,
         Signal.CONFIGS: lambda: "min.insync.replicas" in observed.topic_settings.get(subject.topic, {}),
     }[signal]()
 
