@@ -32,7 +32,6 @@ from kafka_reader.connection import now_ms
 from kafka_reader.listed_offsets import ListedOffsets, joined
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits
-from kafka_reader.rights import Permitted, fetch_permitted_groups, fetch_permitted_topics
 from kafka_reader.topic_partitions import EligibleLeaders
 
 
@@ -62,7 +61,8 @@ def ask_everything(step: "Steps") -> Answers:
     committed = step.commits(groups_listed)
     offsets = end_offsets.table(log_starts, step.end_offsets())
     partitions = end_offsets.partition_offsets(step.topology, offsets)
-    permitted = step.permitted()
+    group_states = step.group_states(groups_listed)
+    permitted = step.permitted(group_states)
     return Answers(
         scope=step.scope,
         groups=groups_listed,
@@ -74,7 +74,7 @@ def ask_everything(step: "Steps") -> Answers:
         producers=step.open_producers(partitions),
         transactions=step.open_transactions(permitted),
         states=step.partition_states(),
-        group_states=step.group_states(groups_listed),
+        group_states=group_states,
         topic_settings=step.topic_settings(),
         rights=permitted,
     )
@@ -86,19 +86,23 @@ class Steps:
     def __init__(self, watched: Watched, signals: Signals, topology: Topology, remembered: Remembered) -> None:
         self._watched = watched
         self._connections = watched.connections
-        self._run = signals.run
+        self._signals, self._run = signals, signals.run
         self._remembered = remembered
-        self.topology = self._with_refused_topics(topology)
+        running = remembered.intervals.get(partition_state.TABLE, {})
+        self.topology = vanished.with_refused_topics(signals, watched.connections, topology, running)
         self.scope = scope(watched.settings, self.topology, remembered.scope)
 
-    def permitted(self) -> rights.Rights:
+    def permitted(self, states: Mapping[str, GroupState | Unknown]) -> rights.Rights:
         if not rights.is_due(self._remembered.rounds_done):
             return self._remembered.rights
-        settings, pipelines = self._watched.settings, self._watched.pipelines
+        settings = self._watched.settings
+        topics, groups_named = rights.named(settings, self._watched.pipelines)
+        hidden = filter(settings.watches_topic, rights.hidden_reads(states.values(), self.topology))
+        topics = (*topics, *(topic for topic in hidden if topic not in topics))
         return self._run(
             Signal.RIGHTS,
-            lambda: rights.collect(self._connections, settings, pipelines),
-            otherwise=rights.unknown(settings, pipelines),
+            lambda: rights.collect(self._connections, topics, groups_named),
+            otherwise=rights.unknown(topics, groups_named),
             values=rights.values,
         )
 
@@ -125,7 +129,9 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        found = self._with_refused_groups(group_list.group_list(answers, self._remembered.groups, self.topology))
+        known = self._remembered.groups
+        found = group_list.group_list(answers, known, self.topology)
+        found = vanished.with_refused_groups(self._signals, self._connections, found, known)
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> ListedOffsets:
@@ -217,30 +223,3 @@ class Steps:
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )
-
-    def _with_refused_topics(self, topology: Topology) -> Topology:
-        missing = vanished.topics(topology, self._remembered.intervals.get(partition_state.TABLE, {}))
-        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
-        if not missing:
-            return topology
-        permitted = self._run(
-            Signal.PARTITION_STATES,
-            lambda: fetch_permitted_topics(self._connections, missing),
-            otherwise=nothing,
-            values=lambda found: vanished.values(found, vanished.TOPIC_REFUSED),
-        )
-        return vanished.with_refused_topics(topology, permitted)
-
-    def _with_refused_groups(self, found: GroupList) -> GroupList:
-        known = self._remembered.groups
-        missing = vanished.groups(found, known)
-        nothing: Permitted = dict.fromkeys(missing, Unknown("whether it is gone or hidden could not be asked"))
-        if not missing:
-            return found
-        permitted = self._run(
-            Signal.GROUPS,
-            lambda: fetch_permitted_groups(self._connections, missing),
-            otherwise=nothing,
-            values=lambda found: vanished.values(found, vanished.GROUP_REFUSED),
-        )
-        return vanished.with_refused_groups(found, known, permitted)

@@ -109,8 +109,12 @@ class Cluster:
         return self._children[broker].pid
 
     def broker_log(self, broker: int) -> Path:
-        """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
+        """What the broker logged."""
         return self._nodes[broker].directory / "server.log"
+
+    def requests_log(self, broker: int) -> Path:
+        """With `log_requests`: every request the broker served."""
+        return self._nodes[broker].directory / "requests.log"
 
     def partition_log(self, broker: int, topic: str, partition: int) -> Path:
         """Where the broker keeps the partition's segments."""
