@@ -7,6 +7,7 @@ from types import TracebackType
 from collectors.commit_places import Places, Reads
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
+from collectors.histories import Histories
 from collectors.intervals import Running
 from collectors.rights import Rights
 from collectors.scope import Scope
@@ -38,6 +39,7 @@ class Remembered:
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
     rights: Rights = field(default_factory=Rights)
     intervals: Mapping[str, Running] = field(default_factory=dict)
+    histories: Histories = field(default_factory=Histories)
     described: Described | None = None
     rounds_done: int = 0
 
