@@ -11,7 +11,7 @@ def check(cluster: ClusterSettings) -> list[str]:
     """Ask everything once; nothing is stored."""
     with open_cluster(cluster) as watched:
         signals = Signals()
-        topology = fetch_cluster(watched, signals)
+        topology = fetch_cluster(watched, signals, Remembered())
         if topology is None:
             return [f"{cluster.name}: {signals.coverage[0].error}"]
         observed = collect_round(watched, signals, topology, Remembered(), tick=0).round

@@ -20,6 +20,7 @@ from collectors import (
     replica_offsets,
     rounds,
 )
+from collectors.cadence import is_calm, remembered_topology
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
 from collectors.rows import Rows
@@ -42,8 +43,11 @@ class Collected:
     remembered: Remembered
 
 
-def fetch_cluster(watched: Watched, signals: Signals) -> Topology | None:
-    """The first question of a round; without its answer there is nobody to ask anything."""
+def fetch_cluster(watched: Watched, signals: Signals, remembered: Remembered) -> Topology | None:
+    """The first question of a round; without its answer, now or a round ago, there is nobody to ask anything."""
+    before = remembered_topology(remembered)
+    if before is not None:
+        return before
     topology = signals.run(
         Signal.PARTITION_STATES,
         lambda: fetch_topology(watched.connections),
@@ -80,12 +84,13 @@ def collect_round(
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     states = groups.with_since(answers.group_states, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    facts = Facts(topology, observed, answers.groups, answers.transactions)
+    is_new = topology is not remembered.topology
+    facts = Facts(topology, observed, answers.groups, answers.transactions, are_states_new=is_new)
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
     return Collected(
         round=observed,
         rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
-        remembered=_remembered(remembered, answers, observed, intervals),
+        remembered=_remembered(remembered, topology, answers, observed, intervals),
     )
 
 
@@ -131,13 +136,18 @@ def _rows(
     }
 
 
-def _remembered(before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running]) -> Remembered:
+def _remembered(
+    before: Remembered, topology: Topology, answers: Answers, observed: Round, intervals: Mapping[str, Running]
+) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
         groups=answers.groups.known,
         reads=committed_offsets.partitions_read(before.reads, answers.commits, before.places, _assigned(states)),
         places=answers.commits.places,
         scope=answers.scope,
+        topology=topology,
+        log_starts=answers.log_starts,
+        is_calm=is_calm(observed.coverage, observed.states, observed.partitions),
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
