@@ -24,6 +24,7 @@ from collectors import (
     rounds,
     share_offsets,
 )
+from collectors.cadence import is_calm, remembered_topology
 from collectors.cluster_steps import ClusterAnswers, ask_about_cluster
 from collectors.histories import Context, Sampled, Told
 from collectors.history_steps import HistoryAnswers, ask_for_histories
@@ -49,8 +50,11 @@ class Collected:
     remembered: Remembered
 
 
-def fetch_cluster(watched: Watched, signals: Signals) -> Topology | None:
-    """The first question of a round; without its answer there is nobody to ask anything."""
+def fetch_cluster(watched: Watched, signals: Signals, remembered: Remembered) -> Topology | None:
+    """The first question of a round; without its answer, now or a round ago, there is nobody to ask anything."""
+    before = remembered_topology(remembered)
+    if before is not None:
+        return before
     topology = signals.run(
         Signal.PARTITION_STATES,
         lambda: fetch_topology(watched.connections),
@@ -91,7 +95,15 @@ def collect_round(
     described = groups.with_real_partitions(answers.group_states, topology)
     states = groups.with_since(described, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    facts = Facts(topology, observed, answers.groups, answers.transactions, about.described, about.quorum)
+    facts = Facts(
+        topology,
+        observed,
+        answers.groups,
+        answers.transactions,
+        about.described,
+        about.quorum,
+        are_states_new=topology is not remembered.topology,
+    )
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
     told = _told(watched, topology, remembered, read, observed)
     return Collected(
@@ -103,7 +115,9 @@ def collect_round(
             # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
             **told.rows,
         },
-        remembered=replace(_remembered(remembered, answers, about, observed, intervals), histories=told.histories),
+        remembered=replace(
+            _remembered(remembered, topology, answers, about, observed, intervals), histories=told.histories
+        ),
     )
 
 
@@ -167,7 +181,12 @@ def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, o
 
 
 def _remembered(
-    before: Remembered, answers: Answers, about: ClusterAnswers, observed: Round, intervals: Mapping[str, Running]
+    before: Remembered,
+    topology: Topology,
+    answers: Answers,
+    about: ClusterAnswers,
+    observed: Round,
+    intervals: Mapping[str, Running],
 ) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
@@ -175,6 +194,9 @@ def _remembered(
         reads=committed_offsets.partitions_read(before.reads, answers.commits, before.places, _assigned(states)),
         places=answers.commits.places,
         scope=answers.scope,
+        topology=topology,
+        log_starts=answers.log_starts,
+        is_calm=is_calm(observed.coverage, observed.states, observed.partitions),
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),

@@ -126,7 +126,7 @@ class ClusterRounds:
     def next_round(self) -> Collected:
         """One round, stored and judged."""
         signals = Signals()
-        topology = fetch_cluster(self._watched, signals)
+        topology = fetch_cluster(self._watched, signals, self._remembered)
         if topology is None:
             collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
         else:
