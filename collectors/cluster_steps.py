@@ -17,8 +17,6 @@ from kafka_reader.features import Described
 from kafka_reader.metadata import Topology
 from kafka_reader.quorum import Quorum
 
-EVERY_ROUNDS = 12
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterAnswers:
@@ -38,7 +36,7 @@ def ask_about_cluster(
         described=_described(watched, signals, topology, remembered),
         share_offsets=_share_offsets(watched, signals, groups),
         log_dirs=_log_dirs(watched, signals, topology, remembered),
-        quorum=_quorum(watched, signals),
+        quorum=_quorum(watched, signals, topology),
     )
 
 
@@ -47,7 +45,7 @@ def _know_brokers(watched: Watched, topology: Topology, remembered: Remembered) 
 
     Where nobody answers, the questions that follow say so.
     """
-    if set(watched.relayed.brokers) != set(topology.brokers) or remembered.rounds_done % EVERY_ROUNDS == 0:
+    if set(watched.relayed.brokers) != set(topology.brokers) or remembered.rounds_done % features.EVERY_ROUNDS == 0:
         with suppress(CollectionError):
             watched.relayed.metadata(topics=())
 
@@ -86,8 +84,13 @@ def _log_dirs(watched: Watched, signals: Signals, topology: Topology, remembered
     )
 
 
-def _quorum(watched: Watched, signals: Signals) -> Quorum | Unknown:
+def _quorum(watched: Watched, signals: Signals, topology: Topology) -> Quorum | Unknown:
+    """Of the broker that gave the round's metadata."""
     nothing: Quorum | Unknown = Unknown("the quorum could not be asked for")
+    broker = watched.connections.last_answered
     return signals.run(
-        Signal.QUORUM, lambda: quorum.collect(watched.relayed), otherwise=nothing, values=lambda found: [found]
+        Signal.QUORUM,
+        lambda: quorum.collect(watched.relayed, topology.brokers[0] if broker is None else broker),
+        otherwise=nothing,
+        values=lambda found: [found],
     )

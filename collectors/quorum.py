@@ -13,9 +13,9 @@ TABLE = "controllers"
 DETAILS = ()
 
 
-def collect(relayed: Connections) -> Quorum | Unknown:
-    """Any broker passes it on to the leading controller: it waits for as long as that one does."""
-    return fetch_quorum(relayed)
+def collect(relayed: Connections, broker: int) -> Quorum | Unknown:
+    """The broker passes it on to the leading controller: it waits for as long as that one does."""
+    return fetch_quorum(relayed, broker)
 
 
 def rows(cluster_id: str, tick: int, quorum: Quorum | Unknown) -> list[Row]:

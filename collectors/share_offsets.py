@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 
 from collectors.group_list import GroupList
 from collectors.rows import Row, known_or_reason
+from guarantees.lag import NOT_STARTED
 from guarantees.observations import SHARE
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
-from kafka_reader.share_groups import NOT_STARTED, ShareOffset, ShareOffsets, fetch_offsets
+from kafka_reader.share_groups import ShareOffset, ShareOffsets, fetch_offsets
 
 TABLE = "share_offsets"
 

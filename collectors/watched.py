@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
+from collectors.commit_places import Places, Reads
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
 from collectors.intervals import Running
 from collectors.rights import Rights
+from collectors.scope import Scope
 from guarantees.observations import GroupState
-from guarantees.places import TopicPartition
 from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
 from kafka_reader.features import Described
@@ -24,11 +25,14 @@ GAP_ROUNDS = 3
 class Remembered:
     """What a round takes from the one before; a plain value, so a restart can put it together from the store.
 
-    `intervals` are the running ones by table; `settled` the newest sample of each group outside a rebalance.
+    `scope` and `places` are what the last metadata and the last commits were about; `intervals` are the running ones by
+    table; `settled` the newest sample of each group outside a rebalance.
     """
 
     groups: Mapping[str, ListedGroup] = field(default_factory=dict)
-    reads: Mapping[str, frozenset[TopicPartition]] = field(default_factory=dict)
+    reads: Reads = field(default_factory=dict)
+    places: Places | None = None
+    scope: Scope | None = None
     settled: Mapping[str, GroupState] = field(default_factory=dict)
     topic_settings: TopicSettings = field(default_factory=dict)
     epochs: EpochsKnown = field(default_factory=EpochsKnown)

@@ -53,7 +53,9 @@ NEEDS: Mapping[str, Need] = {
     Signal.REPLICA_OFFSETS: Need("ListOffsets of each replica", (_TOPIC,), "which replica fell behind"),
     Signal.EPOCH_ENDS: Need("OffsetForLeaderEpoch", (_TOPIC,), "where a log was cut, commits of an old leader epoch"),
     Signal.GROUPS: Need(
-        "ListGroups, DescribeGroups, ConsumerGroupDescribe", (_GROUP, _GROUPS_TOPIC), "members, owners, rebalances"
+        "ListGroups, DescribeGroups, ConsumerGroupDescribe, ShareGroupDescribe, StreamsGroupDescribe",
+        (_GROUP, _GROUPS_TOPIC),
+        "members, owners, rebalances",
     ),
     Signal.TRANSACTIONS: Need(
         "ListTransactions, DescribeTransactions",
@@ -73,7 +75,11 @@ NEEDS: Mapping[str, Need] = {
         (_TOPIC, Right("DESCRIBE_CONFIGS", TOPIC, "29", Signal.CONFIGS)),
         "partitions below min ISR",
     ),
-    Signal.SHARE_OFFSETS: Need("DescribeShareGroupOffsets", (_GROUP, _GROUPS_TOPIC), "where share groups stand"),
+    Signal.SHARE_OFFSETS: Need(
+        "DescribeShareGroupOffsets",
+        (_GROUP, Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of what the group reads", _TOPIC.told_by)),
+        "where share groups stand",
+    ),
     Signal.LOG_DIRS: Need(
         "DescribeLogDirs",
         (Right("DESCRIBE", CLUSTER, "31", Signal.LOG_DIRS),),
@@ -82,7 +88,7 @@ NEEDS: Mapping[str, Need] = {
     Signal.QUORUM: Need(
         "DescribeQuorum",
         (Right("DESCRIBE", CLUSTER, "31", Signal.QUORUM),),
-        "who leads the controllers, and who of them lags",
+        "which controller leads, and who has not followed it",
     ),
     Signal.FEATURES: Need("DescribeCluster, ApiVersions", (), "brokers out of service, versions, features in force"),
     Signal.RIGHTS: Need(

@@ -193,11 +193,11 @@ class Signal(StrEnum):
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     CONFIGS = "configs"
-    RIGHTS = "rights"
     SHARE_OFFSETS = "share_offsets"
     LOG_DIRS = "log_dirs"
     QUORUM = "quorum"
     FEATURES = "features"
+    RIGHTS = "rights"
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,16 +49,14 @@ def quorum_request() -> DescribeQuorumRequest:
     return DescribeQuorumRequest(topics=[topic(topic_name=METADATA_TOPIC, partitions=[partition])])
 
 
-def fetch_quorum(connections: Connections) -> Quorum | Unknown:
-    """Ask any broker."""
-    try:
-        answer = connections.send_any(quorum_request())
-    except CollectionError as exc:
-        return unknown_after(exc)
-    return parse_quorum(answer)
+def fetch_quorum(connections: Connections, broker: int) -> Quorum | Unknown:
+    """Ask one broker that is known to answer: behind a silent controller all of them would wait."""
+    return parse_quorum(connections.send_all({broker: quorum_request()})[broker])
 
 
-def parse_quorum(answer: Answer) -> Quorum | Unknown:
+def parse_quorum(answer: Answer | CollectionError) -> Quorum | Unknown:
+    if isinstance(answer, CollectionError):
+        return unknown_after(answer)
     response = answer.response
     if response.error_code != 0:
         return unknown_because(response.error_code)

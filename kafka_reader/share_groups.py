@@ -10,6 +10,7 @@ from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
 
+from guarantees.lag import NOT_STARTED
 from guarantees.observations import SHARE, GroupState, Member
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
@@ -17,7 +18,6 @@ from kafka_reader import schemas
 from kafka_reader.connection import Answer, Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
-NOT_STARTED = Unknown("not started: no record of the partition is acknowledged yet")
 NO_LAG = Unknown("no lag in the answer: brokers before 4.2 give none (KIP-1226)")
 
 
@@ -61,7 +61,8 @@ class ShareOffsets:
 
 
 def describe_request(group_ids: Iterable[str]) -> ShareGroupDescribeRequest:
-    return ShareGroupDescribeRequest(group_ids=sorted(group_ids), include_authorized_operations=False)
+    """v0 was the preview of Kafka 4.0."""
+    return ShareGroupDescribeRequest(group_ids=sorted(group_ids), include_authorized_operations=False, min_version=1)
 
 
 def parse_descriptions(

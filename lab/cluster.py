@@ -32,7 +32,7 @@ from lab.node import (
     server_properties,
 )
 from lab.ports import free_ports, is_listening
-from lab.proxy import LostAnswers, Proxy
+from lab.proxy import LostAnswers, Passed, Proxy
 
 OUTSIDE = "OUTSIDE"
 _START_WITHIN_S = 180.0
@@ -89,6 +89,11 @@ class Cluster:
     def proxied_bootstrap(self) -> str:
         """For clients that shall reach the brokers through the proxies."""
         return ",".join(f"127.0.0.1:{outside.advertised_port}" for outside in self._outside)
+
+    @property
+    def passed(self) -> Passed:
+        """What went through the proxies so far."""
+        return sum((proxy.passed for proxy in self._proxies), Passed())
 
     @property
     def _outside(self) -> list[Listener]:

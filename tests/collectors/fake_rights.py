@@ -18,11 +18,9 @@ class FakeRights:
     def may_describe(self, name: str) -> bool:
         return any(fnmatchcase(name, pattern) for pattern in self.describable)
 
-    def are_asked(self, request: Any) -> bool:
-        """Any broker answers; of the cluster it is told what else it is asked for by the same request."""
-        return request.API_KEY in (3, 15, 65) or (
-            request.API_KEY == 60 and request.include_cluster_authorized_operations
-        )
+    def is_asked(self, request: Any) -> bool:
+        """The cluster is described for its brokers too."""
+        return request.API_KEY != 60 or bool(request.include_cluster_authorized_operations)
 
     def answer(self, request: Any) -> tuple[str, Any]:
         answers = {3: self._topics, 15: self._groups, 60: self._cluster, 65: self._transactional_ids}

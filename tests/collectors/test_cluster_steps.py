@@ -23,7 +23,7 @@ def test_a_share_group_is_described_and_stands_somewhere_without_a_commit():
     assert (waiting["start_offset"], waiting["lag"]) == (None, None)
     assert waiting["lag_unknown"].startswith("not started")
     assert seen.round.groups[GROUP].group_type == "share"
-    assert seen.rows["committed_offsets"] == []
+    assert len(seen.rows["committed_offsets"]) == 0
     assert coverage(seen, Signal.SHARE_OFFSETS).is_complete
 
 

@@ -102,6 +102,7 @@ def test_a_quorum_that_is_refused_is_not_permitted():
     refused = answer(DescribeQuorumResponse(version=2, error_code=31, topics=[], nodes=[]))
 
     assert parse_quorum(refused) == REFUSED
+    assert parse_quorum(SILENT) == Unknown("broker 1 did not answer in time")
     assert parse_quorum(quorum(error_code=3)) == Unknown("UNKNOWN_TOPIC_OR_PARTITION")
 
 

@@ -4,6 +4,7 @@ import uuid
 
 import pytest
 
+from guarantees.lag import NOT_STARTED
 from guarantees.observations import Task, Tasks
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
@@ -11,7 +12,6 @@ from kafka_reader import share_groups, streams_groups
 from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.share_groups import (
     NO_LAG,
-    NOT_STARTED,
     DescribeShareGroupOffsetsResponse,
     ShareGroupDescribeResponse,
     ShareOffset,

@@ -1,1 +1,1 @@
-"""Apache Kafka's message schemas of a Streams member, which kafka-python does not bundle; see NOTICE."""
+"""Apache Kafka's message schemas that kafka-python does not bundle and Tidemark does not send; see NOTICE."""
