@@ -91,6 +91,16 @@ NEEDS: Mapping[str, Need] = {
         "which controller leads, and who has not followed it",
     ),
     Signal.FEATURES: Need("DescribeCluster, ApiVersions", (), "brokers out of service, versions, features in force"),
+    Signal.GROUP_LOG: Need(
+        "Fetch of __consumer_offsets",
+        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.GROUP_LOG),),
+        "commits between two samples, rebalances by their own time",
+    ),
+    Signal.TRANSACTION_LOG: Need(
+        "Fetch of __transaction_state",
+        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.TRANSACTION_LOG),),
+        "what became of transactions between two samples",
+    ),
     Signal.RIGHTS: Need(
         "Metadata, DescribeGroups, DescribeTransactions by name, DescribeCluster",
         (),

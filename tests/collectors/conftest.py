@@ -29,7 +29,7 @@ class Rounds:
     def next(self) -> Collected:
         started_s = time.monotonic()
         signals = Signals()
-        topology = fetch_cluster(self.watched, signals)
+        topology = fetch_cluster(self.watched, signals, self.remembered)
         if topology is None:
             collected = unreachable_round(self.watched, signals, self.remembered, "unknown", self.tick)
         else:

@@ -90,6 +90,7 @@ def mine(secure, subject, secret) -> ClusterSettings:
         security=security,
         include_topics=(subject.topic,),
         include_groups=(subject.group,),
+        request_timeout_s=5.0,
     )
 
 
