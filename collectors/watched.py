@@ -70,6 +70,10 @@ class Watched:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every connection."""
         self.connections.close()
         self.relayed.close()
 

@@ -77,7 +77,7 @@ def watch_at() -> Iterator[Callable[..., Rounds]]:
 
     yield begin
     for watched in opened:
-        watched.connections.close()
+        watched.close()
 
 
 @pytest.fixture
