@@ -6,7 +6,7 @@ from collectors import seen_rights
 from collectors.round import collect_round, fetch_cluster
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched, open_cluster
-from guarantees.needs import hidden_without
+from guarantees.needs import NEEDS, hidden_without
 from guarantees.observations import Coverage, GroupState, Round, Signal
 from kafka_reader.errors import CollectionError
 from kafka_reader.rights import cluster_request
@@ -25,7 +25,7 @@ def check(cluster: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) 
 
 def _seen(watched: Watched) -> list[str]:
     signals, name = Signals(), watched.settings.name
-    topology = fetch_cluster(watched, signals)
+    topology = fetch_cluster(watched, signals, Remembered())
     if topology is None:
         return [f"{name}: {signals.coverage[0].error}"]
     observed = collect_round(watched, signals, topology, Remembered(), tick=0).round
@@ -55,16 +55,8 @@ def broker_sentences(brokers: Mapping[int, str | None]) -> Iterator[str]:
         yield f"{why_not}: offsets of the partitions it leads and groups it coordinates will be unknown"
 
 
-# What no answer can be had to, by request.
-_SIGNAL_OF = {
-    "OffsetFetch": Signal.COMMITTED_OFFSETS,
-    "OffsetForLeaderEpoch": Signal.EPOCH_ENDS,
-    "DescribeProducers": Signal.PRODUCERS,
-    "DescribeTransactions": Signal.TRANSACTIONS,
-    "ListTransactions": Signal.TRANSACTIONS,
-    "DescribeCluster": Signal.RIGHTS,
-}
-_INSTEAD = {
+# Of a signal with several requests: what one alone tells.
+_TOLD_BY = {
     "ConsumerGroupDescribe": "members of groups of the consumer protocol (KIP-848)",
     "DescribeTopicPartitions": "eligible leader replicas (KIP-966)",
 }
@@ -72,7 +64,8 @@ _INSTEAD = {
 
 def absent_sentence(request: str) -> str:
     """What a version of Kafka without the request cannot say."""
-    hidden = _INSTEAD.get(request) or hidden_without(_SIGNAL_OF.get(request, ""))
+    of_signals = [need.hides for need in NEEDS.values() if request in need.requests.split(", ")]
+    hidden = _TOLD_BY.get(request) or "; ".join(of_signals) or "batch headers, duplicates and losses"
     return f"{request} is not understood by these brokers; unknown: {hidden}"
 
 

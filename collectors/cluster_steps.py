@@ -17,8 +17,6 @@ from kafka_reader.features import Described
 from kafka_reader.metadata import Topology
 from kafka_reader.quorum import Quorum
 
-EVERY_ROUNDS = 12
-
 
 @dataclass(frozen=True, slots=True)
 class ClusterAnswers:
@@ -47,7 +45,7 @@ def _know_brokers(watched: Watched, topology: Topology, remembered: Remembered) 
 
     Where nobody answers, the questions that follow say so.
     """
-    if set(watched.relayed.brokers) != set(topology.brokers) or remembered.rounds_done % EVERY_ROUNDS == 0:
+    if set(watched.relayed.brokers) != set(topology.brokers) or remembered.rounds_done % features.EVERY_ROUNDS == 0:
         with suppress(CollectionError):
             watched.relayed.metadata(topics=())
 

@@ -8,10 +8,12 @@ from collectors.group_list import GroupList
 from collectors.intervals import Interval, Key, Running, Seen
 from collectors.rows import partitions_json, tasks_json
 from guarantees.observations import SHARE, GroupState, Member
+from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader import consumer_groups, groups, share_groups, streams_groups
 from kafka_reader.connection import Connections
 from kafka_reader.groups import CLASSIC, CONSUMER, STREAMS, ListedGroup
+from kafka_reader.metadata import Topology
 
 STATE_TABLE = "group_state"
 MEMBER_TABLE = "group_members"
@@ -52,6 +54,30 @@ def _described(
     for broker, answer in connections.send_all(requests).items():
         found |= parse(requests[broker], answer, broker)
     return found
+
+
+def with_real_partitions(
+    states: Mapping[str, GroupState | Unknown], topology: Topology
+) -> dict[str, GroupState | Unknown]:
+    """A task of a Streams group reads its partition of those topics that have so many: they may have unequally many."""
+    return {
+        group_id: _with_real_partitions(state, topology)
+        if isinstance(state, GroupState) and state.group_type == STREAMS
+        else state
+        for group_id, state in states.items()
+    }
+
+
+def _with_real_partitions(state: GroupState, topology: Topology) -> GroupState:
+    def real(partitions: frozenset[TopicPartition] | None) -> frozenset[TopicPartition]:
+        named = partitions or frozenset()
+        return frozenset(p for p in named if p in topology.states or p.topic not in topology.topic_ids)
+
+    members = (
+        replace(each, assignment=real(each.assignment), target_assignment=real(each.target_assignment))
+        for each in state.members
+    )
+    return replace(state, members=tuple(members))
 
 
 def known(states: Mapping[str, GroupState | Unknown]) -> dict[str, GroupState]:

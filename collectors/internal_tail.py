@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from collectors.leaders import by_leader, offsets_of_leaders
+from collectors.leaders import by_leader, led_partitions, offsets_of_leaders
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
@@ -122,8 +122,9 @@ def _begun(
     ids = topology.topic_ids
     stand = {each: one for each, one in known.items() if one and one.topic_id == ids[each.topic] and not one.is_lost}
     seek = [each for each in known if each not in stand]
-    starts = offsets_of_leaders(connections, topology, seek, log_start_request) if seek else {}
-    ends = offsets_of_leaders(connections, topology, seek, last_stable_offset_request) if seek else {}
+    led, led_at_ms = led_partitions(topology, seek), topology.observed_at_ms
+    starts = offsets_of_leaders(connections, led, led_at_ms, log_start_request)
+    ends = offsets_of_leaders(connections, led, led_at_ms, last_stable_offset_request)
     sought = {each: _found(ids[each.topic], known[each], starts[each].offset, ends[each].offset) for each in seek}
     return {**stand, **sought}
 

@@ -6,14 +6,16 @@ that denies single names inside a permitted pattern cannot be noticed.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from guarantees.observations import GroupState
 from guarantees.unknown import Unknown
 from kafka_reader import rights as ask
 from kafka_reader.connection import Connections
 from kafka_reader.errors import NOT_PERMITTED
+from kafka_reader.metadata import Topology
 from kafka_reader.rights import Permitted
 from settings import ClusterSettings, PipelineSettings
 
@@ -40,16 +42,14 @@ def is_due(rounds_done: int) -> bool:
     return rounds_done % EVERY_ROUNDS == 0
 
 
-def unknown(settings: ClusterSettings, pipelines: Iterable[PipelineSettings]) -> Rights:
+def unknown(topics: Iterable[str], groups: Iterable[str]) -> Rights:
     """Where asking itself failed."""
-    topics, groups = named(settings, pipelines)
     reason = Unknown("the rights could not be asked for")
     return Rights(dict.fromkeys(topics, reason), dict.fromkeys(groups, reason), {EVERY_ID: reason})
 
 
-def collect(connections: Connections, settings: ClusterSettings, pipelines: Iterable[PipelineSettings]) -> Rights:
+def collect(connections: Connections, topics: Collection[str], groups: Collection[str]) -> Rights:
     """Each pattern and name once; any broker may answer."""
-    topics, groups = named(settings, pipelines)
     found = Rights(
         topics=_by_pattern(topics, ask.fetch_permitted_topics(connections, map(name_like, topics))),
         groups=_by_pattern(groups, ask.fetch_permitted_groups(connections, map(name_like, groups))),
@@ -65,6 +65,18 @@ def named(settings: ClusterSettings, pipelines: Iterable[PipelineSettings]) -> t
     own = list(pipelines)
     topics = [*settings.include_topics, *(each for p in own for each in (p.source, p.sink) if each is not None)]
     return tuple(dict.fromkeys(topics)), tuple(dict.fromkeys([*settings.include_groups, *(p.group for p in own)]))
+
+
+def hidden_reads(states: Iterable[GroupState | Unknown], topology: Topology) -> list[str]:
+    """Topics that members of visible groups read and the cluster's list does not name: hidden, or deleted meanwhile."""
+    read = {
+        partition.topic
+        for state in states
+        if isinstance(state, GroupState)
+        for member in state.members
+        for partition in member.assignment
+    }
+    return sorted(read - topology.topic_ids.keys() - topology.failed.keys())
 
 
 def name_like(pattern: str) -> str:

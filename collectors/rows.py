@@ -1,13 +1,17 @@
 """How observed values become columns."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
 
 from guarantees.observations import Task, Tasks
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 
 Row = dict[str, object]
+# Where there are many, columns without a value for each.
+Rows = Sequence[Row] | pa.Table
 
 
 def known_or_reason(name: str, value: int | Unknown | None, *, absent: str = "not asked") -> Row:

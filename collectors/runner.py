@@ -1,10 +1,11 @@
 """Run the rounds of every cluster, each on a thread of its own: collect, store, judge."""
 
+import gc
 import logging
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from collectors.batch_headers import HeaderRounds
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
 from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
-from collectors.rows import Row
+from collectors.rows import Rows
 from collectors.signals import Signals
 from collectors.stored import LastRound
 from collectors.watched import Remembered, Watched, open_cluster
@@ -36,6 +37,7 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
 
     Raises StoreLockedError where another process collects into the same data directory.
     """
+    collect_cycles_rarely()
     log = SegmentLog(Path(settings.store.data_dir), producer_name(socket.gethostname(), ROLE))
     try:
         with ThreadPoolExecutor(len(settings.clusters), thread_name_prefix=ROLE) as threads:
@@ -43,6 +45,14 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
             return [newest for each in watching if (newest := each.result()) is not None]
     finally:
         log.close()
+
+
+def collect_cycles_rarely() -> None:
+    """Of a process that does nothing but rounds: with Python's defaults the search takes as long as all else together.
+
+    A round of a large cluster makes a quarter of a million values that live until the next one and form no cycles.
+    """
+    gc.set_threshold(50_000, 10, 10)
 
 
 def _watch(
@@ -116,7 +126,7 @@ class ClusterRounds:
     def next_round(self) -> Collected:
         """One round, stored and judged."""
         signals = Signals()
-        topology = fetch_cluster(self._watched, signals)
+        topology = fetch_cluster(self._watched, signals, self._remembered)
         if topology is None:
             collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
         else:
@@ -160,7 +170,7 @@ class ClusterRounds:
         append_events(self._log, events)
 
 
-def append_round(log: SegmentLog, rows: Mapping[str, Sequence[Row]]) -> None:
+def append_round(log: SegmentLog, rows: Mapping[str, Rows]) -> None:
     """The coverage last: a round whose storing was cut short has none, and is not believed to be complete."""
     for table in sorted(rows, key=lambda name: name == rounds.TABLE):
         log.append(table, rows[table])

@@ -51,12 +51,14 @@ def topic_sentences(of_topics: Mapping[str, Operations | Unknown]) -> Iterator[s
 
 
 def cluster_sentences(of_cluster: Operations | Unknown) -> Iterator[str]:
-    """DESCRIBE on the cluster: every group is listed, and log directories and the quorum may be asked for."""
+    """DESCRIBE on the cluster is optional: every group is listed, and log directories and the quorum are seen."""
     if isinstance(of_cluster, Unknown):
         yield f"the rights on the cluster are unknown: {of_cluster.reason}"
+    elif DESCRIBE in of_cluster:
+        yield "DESCRIBE on the cluster is there"
     else:
-        has = "there" if DESCRIBE in of_cluster else "missing"
-        yield f"DESCRIBE on the cluster is {has}; it is optional"
+        hidden = f"{hidden_without(Signal.LOG_DIRS)}; {hidden_without(Signal.QUORUM)}"
+        yield f"DESCRIBE on the cluster is missing, which is optional; unknown: {hidden}"
 
 
 def needless_sentences(

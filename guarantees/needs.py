@@ -42,7 +42,7 @@ LEFT_OUT = "left out without a word"
 
 _TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT}; by name 29", Signal.PARTITION_STATES)
 _GROUP = Right("DESCRIBE", GROUP, f"{LEFT_OUT}; by name 30", Signal.GROUPS)
-_GROUPS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of commits; a group of the consumer protocol: 29", _TOPIC.told_by)
+_GROUPS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of commits; a group of a newer protocol: 29", _TOPIC.told_by)
 _TRANSACTIONS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of its partitions", _TOPIC.told_by)
 
 NEEDS: Mapping[str, Need] = {

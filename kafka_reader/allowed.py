@@ -25,6 +25,14 @@ READ_ONLY: dict[int, str] = {
     90: "DescribeShareGroupOffsets",
 }
 
+# What the client libraries send by themselves to be let in, and the one request confluent-kafka sends for Tidemark.
+OF_CLIENTS: dict[int, str] = {
+    17: "SaslHandshake",
+    18: "ApiVersions",
+    32: "DescribeConfigs",
+    36: "SaslAuthenticate",
+}
+
 
 class ForbiddenRequestError(Exception):
     """Tidemark tried to send what could change the watched cluster: a bug, never a circumstance."""

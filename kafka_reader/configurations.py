@@ -66,7 +66,9 @@ class Configurations:
         secrets = {name: value for name, value in options.items() if isinstance(value, str)}
         if self._admin is None or secrets != self._secrets:
             # log_level 0: an unreachable broker is reported by the round, not by the library on the terminal.
-            own = {"bootstrap.servers": self._bootstrap_servers, "client.id": CLIENT_ID, "log_level": 0}
+            # Its metrics are nothing to push into a cluster that is only read (KIP-714).
+            quiet = {"log_level": 0, "enable.metrics.push": False}
+            own = {"bootstrap.servers": self._bootstrap_servers, "client.id": CLIENT_ID, **quiet}
             self._admin, self._secrets = AdminClient(own | options), secrets
         return self._admin
 

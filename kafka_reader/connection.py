@@ -21,6 +21,7 @@ from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
 from kafka_reader.last_answer import keep_last_answers
 from kafka_reader.security import kafka_python_options
+from kafka_reader.undecoded import PreparedRequests
 from settings import Security, SettingsError
 
 CLIENT_ID = "tidemark"
@@ -33,6 +34,7 @@ MAX_IN_FLIGHT = 100
 RECEIVE_MAX_BYTES = 100_000_000
 
 keep_last_answers()
+_AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)
 
 # A broker's node id; until the brokers are known, a bootstrap address goes by kafka-python's name for it.
 NodeId = int | str
@@ -66,6 +68,7 @@ class Connections:
     ) -> None:
         self._timeout_s = request_timeout_s
         self._security = security
+        self.prepared = PreparedRequests()
         # Decoding a large answer takes longer than the loop's default threshold for a warning: it is no fault.
         self._net = NetworkSelector(client_id=CLIENT_ID, slow_task_threshold_secs=0)
         self._manager = KafkaConnectionManager(
@@ -127,8 +130,12 @@ class Connections:
         Raises BrokerUnavailableError when no broker answers.
         """
         answer = self.send_any(_metadata_request(topics))
-        self._net.run(self._learn_brokers, answer.response)
+        self.learn_brokers(answer.response.brokers, answer.response.cluster_id)
         return answer
+
+    def learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """Take over the addresses that a Metadata answer names, each with node_id, host, port and rack."""
+        self._net.run(self._learn_brokers, tuple(brokers), cluster_id)
 
     def send(self, node_id: int, request: Any, timeout_s: float | None = None) -> Any:
         """The broker's response, decoded by kafka-python. Raises CollectionError; see `send_all` for many brokers."""
@@ -188,7 +195,7 @@ class Connections:
             sent = connection.send_request(request, request_timeout_ms=timeout_ms)
             response = await self._manager.wait_for(sent, timeout_ms)
         except (KafkaError, OSError) as exc:
-            self._is_login_refused |= _is_authentication(exc)
+            self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
             failure = translated(exc, node_id)
             if connection is not None and not isinstance(exc, NodeNotReadyError):
                 self._give_up(node_id, connection, exc, failure)
@@ -207,7 +214,7 @@ class Connections:
 
     def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: Exception, failure: CollectionError) -> None:
         """Close what did not answer and try in the background until it is back."""
-        if isinstance(failure, RequestRefusedError) and not _is_authentication(exc):
+        if isinstance(failure, RequestRefusedError) and not isinstance(exc, _AUTHENTICATION):
             return
         if not connection.closed:
             connection.close(exc)
@@ -217,30 +224,27 @@ class Connections:
 
     async def _come_back(self, node_id: NodeId) -> None:
         pause_s = FIRST_PAUSE_S
-        while self._is_member(node_id) and not self._manager.closed:
+        while node_id in self.brokers and not self._manager.closed:
             await self._net.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
             self._manager.reset_backoff(node_id)
             try:
                 await self._connection(node_id)
             except (KafkaError, OSError) as exc:
-                self._is_login_refused |= _is_authentication(exc)
+                self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
                 self._absent[node_id] = translated(exc, node_id)
             else:
                 break
         self._absent.pop(node_id, None)
 
-    def _is_member(self, node_id: NodeId) -> bool:
-        return node_id in self.brokers
-
-    def _learn_brokers(self, response: Any) -> None:
-        """Take over the addresses alone: partitions and leaders are Tidemark's own business."""
+    def _learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """The addresses alone: partitions and leaders are Tidemark's own business."""
         self._manager.cluster.update_metadata(
             MetadataResponse(
-                version=response.API_VERSION,
-                brokers=response.brokers,
-                cluster_id=response.cluster_id,
-                controller_id=response.controller_id,
+                version=MetadataResponse.max_version,
+                brokers=[(broker.node_id, broker.host, broker.port, broker.rack) for broker in brokers],
+                cluster_id=cluster_id,
+                controller_id=-1,
                 topics=[],
             )
         )
@@ -255,10 +259,6 @@ def _metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
         include_topic_authorized_operations=False,
         min_version=10,
     )
-
-
-def _is_authentication(exc: Exception) -> bool:
-    return isinstance(exc, SaslAuthenticationFailedError | AuthorizationError)
 
 
 def now_ms() -> int:

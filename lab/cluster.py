@@ -32,7 +32,7 @@ from lab.node import (
     server_properties,
 )
 from lab.ports import free_ports, is_listening
-from lab.proxy import LostAnswers, Proxy
+from lab.proxy import LostAnswers, Passed, Proxy
 
 OUTSIDE = "OUTSIDE"
 _START_WITHIN_S = 180.0
@@ -91,6 +91,11 @@ class Cluster:
         return ",".join(f"127.0.0.1:{outside.advertised_port}" for outside in self._outside)
 
     @property
+    def passed(self) -> Passed:
+        """What went through the proxies so far."""
+        return sum((proxy.passed for proxy in self._proxies), Passed())
+
+    @property
     def _outside(self) -> list[Listener]:
         return [each for node in self._nodes.values() for each in node.listeners if each.name == OUTSIDE]
 
@@ -104,8 +109,12 @@ class Cluster:
         return self._children[broker].pid
 
     def broker_log(self, broker: int) -> Path:
-        """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
+        """What the broker logged."""
         return self._nodes[broker].directory / "server.log"
+
+    def requests_log(self, broker: int) -> Path:
+        """With `log_requests`: every request the broker served."""
+        return self._nodes[broker].directory / "requests.log"
 
     def partition_log(self, broker: int, topic: str, partition: int) -> Path:
         """Where the broker keeps the partition's segments."""

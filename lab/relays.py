@@ -1,9 +1,11 @@
 """Processes of `lab.workload.relay`, started, told to fail and ended by a fault."""
 
 import sys
+from pathlib import Path
 
 from lab.child import Child
 from lab.commands import Command, ask
+from lab.deeds import of_event
 from lab.errors import LabError
 from lab.ground import Ground
 from lab.topics import Flow
@@ -17,13 +19,15 @@ _ENDS_WITHIN_S = 90.0
 class RelayProcess:
     """One process; when it has ended, what it did is part of the fault's history."""
 
-    def __init__(self, ground: Ground, flow: Flow, number: int) -> None:
+    def __init__(self, ground: Ground, flow: Flow, number: int, store: str = "", database: Path | str = "") -> None:
+        """With a store of that name its results go to the database and not to the sink."""
         self._ground, self._flow = ground, flow
         self.name = f"{ground.name('relay')}-{number}"
         ground.paths.create()
         command = [sys.executable, "-m", "lab.workload.relay", "--name", self.name, "--bootstrap", ground.bootstrap]
         command += ["--directory", str(ground.paths.directory)]
         command += ["--source", flow.source, "--sink", flow.sink, "--group", flow.group_id]
+        command += ["--store", store, "--database", str(database)] if store else []
         self._child = Child(self.name, command, ground.paths.log(self.name), workload_environment())
 
     def fail_with(self, command: Command) -> None:
@@ -39,15 +43,14 @@ class RelayProcess:
             raise LabError(f"{self.name} was told to fail and still runs: see {self._ground.paths.log(self.name)}")
         return self._remember()
 
-    def stop(self) -> None:
-        """In order: it leaves its group."""
+    def stop(self) -> int:
+        """In order: it leaves its group. How many records it recognised as processed."""
         self._child.stop(15)
-        self._remember()
+        return sum(int(line.facts["count"]) for line in of_event("recognised")(self._remember()))
 
     def await_sink(self, end: int) -> None:
         """Until partition 0 of the sink has reached this offset."""
-        what = f"{self._flow.sink} should reach {end}: see {self._ground.paths.log(self.name)}"
-        self._ground.await_that(lambda: self._ground.end_of(self._flow.sink).offset >= end, what)
+        self._ground.await_end(self._flow.sink, end)
 
     def _remember(self) -> list[TruthLine]:
         lines = read_truth(self._ground.paths.truth(self.name))

@@ -1,85 +1,83 @@
-"""Three ways in which a consumer recognises what it has processed before. Each keeps it in a database."""
+"""Three ways in which a consumer recognises what it has processed before; each keeps it in a database with its results.
+
+A result and the mark that makes it recognised are one transaction; what publishes the results reads them from there.
+"""
 
 import sqlite3
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Protocol
+from pathlib import Path
 
 from confluent_kafka import Message
 
-from lab.client_history import identity
-from lab.sink import Sink
+from lab.workload.messages import message_id
+
+_RESULTS = "CREATE TABLE IF NOT EXISTS results (number INTEGER PRIMARY KEY, id TEXT, partition INTEGER)"
 
 
-class Store(Protocol):
-    """What was processed."""
+class Store(ABC):
+    """What was processed, and the results in their order. The database is made where there is none."""
+
+    TABLE: str
+
+    def __init__(self, database: Path) -> None:
+        self._database = sqlite3.connect(database)
+        for table in (_RESULTS, self.TABLE):
+            self._database.execute(table)
 
     def takes(self, message: Message) -> bool:
         """Process it, unless that was done; whether it was new."""
-        ...
-
-
-class IdStore:
-    """Ids are looked up before the work and kept with it."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect(":memory:")
-        self._database.execute("CREATE TABLE processed (id TEXT)")
-
-    def takes(self, message: Message) -> bool:
         with self._database as transaction:
-            if transaction.execute("SELECT 1 FROM processed WHERE id = ?", [identity(message)]).fetchone():
-                return False
-            transaction.execute("INSERT INTO processed VALUES (?)", [identity(message)])
+            is_new = self._marks(transaction, message)
+            if is_new:
+                result = message_id(message.headers()), message.partition()
+                transaction.execute("INSERT INTO results (id, partition) VALUES (?, ?)", result)
+        return is_new
+
+    def results_after(self, number: int) -> list[tuple[int, str, int]]:
+        """Number, id and partition of each later result."""
+        asked = "SELECT number, id, partition FROM results WHERE number > ? ORDER BY number"
+        return self._database.execute(asked, [number]).fetchall()
+
+    @abstractmethod
+    def _marks(self, transaction: sqlite3.Connection, message: Message) -> bool:
+        """Note that it is processed; False where that is noted already."""
+
+
+class IdStore(Store):
+    """Ids are looked up before the work."""
+
+    TABLE = "CREATE TABLE IF NOT EXISTS processed (id TEXT)"
+
+    def _marks(self, transaction: sqlite3.Connection, message: Message) -> bool:
+        known = [message_id(message.headers())]
+        if transaction.execute("SELECT 1 FROM processed WHERE id = ?", known).fetchone():
+            return False
+        transaction.execute("INSERT INTO processed VALUES (?)", known)
         return True
 
 
-class UniqueKey:
-    """The result has a unique key, and the database refuses a second one."""
+class UniqueKey(Store):
+    """The database refuses a second row with the same key."""
 
-    def __init__(self) -> None:
-        self._database = sqlite3.connect(":memory:")
-        self._database.execute("CREATE TABLE results (id TEXT PRIMARY KEY)")
+    TABLE = "CREATE TABLE IF NOT EXISTS bookings (id TEXT PRIMARY KEY)"
 
-    def takes(self, message: Message) -> bool:
-        with self._database as transaction:
-            return transaction.execute("INSERT OR IGNORE INTO results VALUES (?)", [identity(message)]).rowcount == 1
+    def _marks(self, transaction: sqlite3.Connection, message: Message) -> bool:
+        booked = transaction.execute("INSERT OR IGNORE INTO bookings VALUES (?)", [message_id(message.headers())])
+        return booked.rowcount == 1
 
 
-class VersionCheck:
+class VersionCheck(Store):
     """The state knows the version it is of, here an offset of each partition: what is not newer changes nothing."""
 
-    def __init__(self) -> None:
-        self._database = sqlite3.connect(":memory:")
-        self._database.execute("CREATE TABLE state (partition INTEGER PRIMARY KEY, version INTEGER)")
+    TABLE = "CREATE TABLE IF NOT EXISTS state (partition INTEGER PRIMARY KEY, version INTEGER)"
 
-    def takes(self, message: Message) -> bool:
+    def _marks(self, transaction: sqlite3.Connection, message: Message) -> bool:
         newer = (
             "INSERT INTO state VALUES (?, ?) ON CONFLICT (partition) DO UPDATE SET version = excluded.version "
             "WHERE excluded.version > state.version"
         )
-        with self._database as transaction:
-            return transaction.execute(newer, [message.partition(), message.offset()]).rowcount == 1
+        return transaction.execute(newer, [message.partition(), message.offset()]).rowcount == 1
 
 
-STORES: Mapping[str, type[IdStore] | type[UniqueKey] | type[VersionCheck]] = {
-    "id store": IdStore,
-    "unique key": UniqueKey,
-    "version check": VersionCheck,
-}
-
-
-class KnowingSink:
-    """A sink that gets only what its store had not."""
-
-    def __init__(self, sink: Sink, store: Store) -> None:
-        self.sink, self._store = sink, store
-        self.recognised = 0
-
-    def put(self, message: Message) -> None:
-        if self._store.takes(message):
-            self.sink.put(message)
-        else:
-            self.recognised += 1
-
-    def flush(self) -> None:
-        self.sink.flush()
+STORES: Mapping[str, type[Store]] = {"id store": IdStore, "unique key": UniqueKey, "version check": VersionCheck}

@@ -1,5 +1,6 @@
 """Tidemark watching the lab: its settings file, its processes, and what it has found."""
 
+import json
 import signal
 import sys
 import time
@@ -27,7 +28,7 @@ _WATCHES_WITHIN_S = 240.0
 _ROUNDS_BEFORE_FAULTS = 3
 
 
-def settings_text(bootstrap: str, page_port: int) -> str:
+def settings_text(bootstrap: str, page_port: int, extra_pages: Sequence[str] = ()) -> str:
     """tidemark.toml for the lab: every id is kept, so counts are exact, and every order must become one payment."""
     return f"""# Written by the lab. Every key is explained in docs/settings.md.
 
@@ -48,6 +49,7 @@ rate = 1.0
 
 [page]
 port = {page_port}
+extra_pages = {json.dumps(list(extra_pages))}
 """
 
 

@@ -9,9 +9,10 @@ from lab.errors import LabError
 from lab.faults.poll_interval_exceeded import REPLICAS
 from lab.ground import Ground
 from lab.injected import Injected
+from lab.knowing_sink import KnowingSink
 from lab.sink import Sink
 from lab.slow_member import shared_work
-from lab.stores import STORES, KnowingSink
+from lab.stores import STORES
 from lab.topics import Flow
 from lab.truth import now_ms
 
@@ -29,7 +30,9 @@ def inject(ground: Ground) -> Injected:
     for what in (FLOW.source, FLOW.sink):
         ground.create_topic(what, REPLICAS)
     how = list(STORES)[ground.seed % len(STORES)]
-    work = shared_work(ground, flow.source, flow.group_id, KnowingSink(Sink(ground, flow.sink), STORES[how]()))
+    ground.paths.create()
+    store = STORES[how](ground.paths.directory / f"{ground.name('store')}.sqlite")
+    work = shared_work(ground, flow.source, flow.group_id, KnowingSink(Sink(ground, flow.sink), store))
     work.both_work()
     injected_at_ms = now_ms()
     again = work.one_works_too_long()

@@ -2,10 +2,13 @@
 
 import argparse
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 
 from lab.commands import Command, Fault
+from lab.stores import STORES, Store
 from lab.workload.messages import ID_HEADER, message_id
 from lab.workload.payments_member import next_offsets
 from lab.workload.worker import Worker, worker_from_arguments
@@ -16,11 +19,10 @@ _SESSION_TIMEOUT_MS = 6_000
 
 
 class Relay:
-    """Polls a batch, sends it, waits for all acknowledgements, commits; a command makes it fail with its next batch."""
+    """Polls a batch, hands it on, commits; a command makes it fail with its next batch."""
 
-    def __init__(self, worker: Worker, source: str, sink: str, group_id: str) -> None:
-        self._worker, self._source, self._sink = worker, source, sink
-        self._producer = Producer(worker.producer_settings())
+    def __init__(self, worker: Worker, source: str, group_id: str, hand_on: Callable[[list[Message]], None]) -> None:
+        self._worker, self._source, self._hand_on = worker, source, hand_on
         self._consumer = Consumer(
             {
                 "bootstrap.servers": worker.bootstrap,
@@ -39,17 +41,17 @@ class Relay:
             if command := self._worker.command():
                 self._fail(command)
             elif batch := self._collect(_BATCH_RECORDS, within_s=_BATCH_S):
-                self._send(batch)
+                self._hand_on(batch)
                 self._commit(batch)
         self._consumer.close()
 
     def _fail(self, command: Command) -> None:
-        """Die with as many records as asked for: committed and not sent, or sent and not committed."""
+        """Die with as many records as asked for: committed and not handed on, or handed on and not committed."""
         batch = self._collect(command.count, within_s=60)
         if command.fault is Fault.COMMIT_FIRST:
             self._commit(batch)
         else:
-            self._send(batch)
+            self._hand_on(batch)
         self._worker.die(command, [message_id(each.headers()) for each in batch])
 
     def _collect(self, count: int, *, within_s: float) -> list[Message]:
@@ -63,7 +65,21 @@ class Relay:
             self._worker.truth.write("polled", records=[_where(each) for each in batch])
         return batch
 
-    def _send(self, batch: list[Message]) -> None:
+    def _commit(self, batch: list[Message]) -> None:
+        offsets = next_offsets(batch)
+        commits = [TopicPartition(self._source, partition, offset) for partition, offset in offsets.items()]
+        self._consumer.commit(offsets=commits, asynchronous=False)
+        self._worker.truth.write("committed", offsets=offsets)
+
+
+class ToSink:
+    """Sends a batch to a topic under the ids it came with, and waits for all acknowledgements."""
+
+    def __init__(self, worker: Worker, sink: str) -> None:
+        self._worker, self._sink = worker, sink
+        self._producer = Producer(worker.producer_settings())
+
+    def __call__(self, batch: list[Message]) -> None:
         done: list[tuple[str, int, int, int, int]] = []
 
         def send(message: Message) -> None:
@@ -81,11 +97,16 @@ class Relay:
         self._producer.flush()
         self._worker.truth.write("processed", records=done)
 
-    def _commit(self, batch: list[Message]) -> None:
-        offsets = next_offsets(batch)
-        commits = [TopicPartition(self._source, partition, offset) for partition, offset in offsets.items()]
-        self._consumer.commit(offsets=commits, asynchronous=False)
-        self._worker.truth.write("committed", offsets=offsets)
+
+class ToStore:
+    """Keeps the results of what is new, and recognises the rest."""
+
+    def __init__(self, worker: Worker, store: Store) -> None:
+        self._worker, self._store = worker, store
+
+    def __call__(self, batch: list[Message]) -> None:
+        known = [message for message in batch if not self._store.takes(message)]
+        self._worker.truth.write("recognised", count=len(known))
 
 
 def _where(message: Message) -> tuple[str, int, int]:
@@ -96,8 +117,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for option in ("--source", "--sink", "--group"):
         parser.add_argument(option, required=True)
+    parser.add_argument("--store", choices=STORES, help="keep the results there; somebody else publishes them")
+    parser.add_argument("--database", type=Path, help="of the store")
     worker, given = worker_from_arguments(parser)
-    Relay(worker, given.source, given.sink, given.group).run()
+    hand_on = ToStore(worker, STORES[given.store](given.database)) if given.store else ToSink(worker, given.sink)
+    Relay(worker, given.source, given.group, hand_on).run()
     worker.truth.write("ended")
 
 

@@ -15,6 +15,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.consumer import (
     ConsumerProtocolAssignment,
     FetchResponse,
+    ListOffsetsRequest,
     ListOffsetsResponse,
     OffsetFetchResponse,
     OffsetForLeaderEpochResponse,
@@ -25,9 +26,11 @@ from collectors.watched import Watched
 from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
+from kafka_reader.undecoded import Prepared, PreparedRequests
 from settings import ClusterSettings
 from tests.collectors import cluster_answers
 from tests.collectors.fake_rights import FakeRights
+from tests.kafka_reader.answers import as_bytes
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
 
@@ -73,6 +76,7 @@ class FakeCluster:
     shares: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
     features: dict[str, int] = field(default_factory=lambda: {"transaction.version": 2})
     controller: int = 100
+    prepared: PreparedRequests = field(default_factory=PreparedRequests)
 
     @property
     def watched(self) -> Watched:
@@ -98,7 +102,10 @@ class FakeCluster:
     def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        return self._answer("metadata", self._metadata())
+        return self._answer("addresses", self._metadata())
+
+    def learn_brokers(self, brokers: Any, cluster_id: str) -> None:
+        """Their addresses are no matter."""
 
     def send_all(self, requests: dict[int, Any], timeout_s: float | None = None) -> dict[int, Answer | CollectionError]:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
@@ -106,6 +113,8 @@ class FakeCluster:
     def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
+        if isinstance(request, Prepared):
+            return self._answer("metadata", as_bytes(self._metadata()))
         if self.rights.is_asked(request):
             return self._answer(*self.rights.answer(request))
         return next(answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer))
@@ -138,7 +147,7 @@ class FakeCluster:
             90: partial(cluster_answers.share_offsets, self),
         }
         name, response = answers[request.API_KEY](broker, request)
-        return self._answer(name, response)
+        return self._answer(name, as_bytes(response) if isinstance(request, Prepared) else response)
 
     def _answer(self, name: str, response: Any) -> Answer:
         self.asked.append(name)
@@ -195,8 +204,8 @@ class FakeCluster:
         return "fetch", FetchResponse(version=13, throttle_time_ms=0, error_code=0, session_id=0, responses=[answer])
 
     def _offsets(self, broker: int, request: Any) -> tuple[str, Any]:
-        first = request.topics[0].partitions[0]
-        column = {-2: 0}.get(first.timestamp, 1 if request.isolation_level else 2)
+        asked = ListOffsetsRequest.decode(request.body(7), version=7).topics[0].partitions
+        column = {-2: 0}.get(asked[0].timestamp, 1 if request.isolation_level else 2)
         name = ["log start", "last stable offset", "high watermark"][column]
         topic = ListOffsetsResponse.ListOffsetsTopicResponse
         parts = [
@@ -206,7 +215,7 @@ class FakeCluster:
                 offset=self.log[part.partition_index][column],
                 leader_epoch=self.epochs.get(part.partition_index, 0),
             )
-            for part in request.topics[0].partitions
+            for part in asked
         ]
         response = ListOffsetsResponse(version=7, topics=[topic(name="orders", partitions=parts)])
         return ("log end" if request.replica_id == -2 else name), response

@@ -23,7 +23,7 @@ def test_a_share_group_is_described_and_stands_somewhere_without_a_commit():
     assert (waiting["start_offset"], waiting["lag"]) == (None, None)
     assert waiting["lag_unknown"].startswith("not started")
     assert seen.round.groups[GROUP].group_type == "share"
-    assert seen.rows["committed_offsets"] == []
+    assert len(seen.rows["committed_offsets"]) == 0
     assert coverage(seen, Signal.SHARE_OFFSETS).is_complete
 
 
@@ -38,6 +38,13 @@ def test_a_share_group_whose_coordinator_is_silent_stands_nowhere_known():
     reason = "coordinator unavailable: broker 1 did not answer in time"
     assert (row["topic"], row["start_offset"], row["lag"], row["lag_unknown"]) == (None, None, None, reason)
     assert coverage(seen, Signal.SHARE_OFFSETS).failed == 1
+
+
+def test_a_share_group_without_a_partition_in_the_answer_is_no_group_without_lag():
+    (row,) = one_round(FakeCluster(shares={GROUP: {}})).rows["share_offsets"]
+
+    assert (row["group_id"], row["topic"], row["lag"]) == (GROUP, None, None)
+    assert row["lag_unknown"].startswith("no partition in the answer")
 
 
 def test_log_directories_are_asked_for_in_the_first_round_and_in_every_twelfth():

@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from collectors.rights import LEFT_OUT, NOBODYS, Rights, collect, name_like, values
+from collectors.rights import LEFT_OUT, NOBODYS, Rights, collect, name_like, named, values
 from collectors.round import Collected, collect_round, fetch_cluster
 from collectors.signals import Signals
 from collectors.watched import Remembered
@@ -20,9 +20,10 @@ PIPELINE = PipelineSettings(name="p", cluster="c", source="orders", group="payer
 
 def one_round(cluster: FakeCluster, remembered: Remembered | None = None, tick: int = 0) -> Collected:
     signals = Signals()
-    topology = fetch_cluster(cluster.watched, signals)
+    known = remembered or Remembered()
+    topology = fetch_cluster(cluster.watched, signals, known)
     assert topology is not None
-    return collect_round(cluster.watched, signals, topology, remembered or Remembered(), tick)
+    return collect_round(cluster.watched, signals, topology, known, tick)
 
 
 def coverage(seen: Collected, signal: Signal) -> Coverage:
@@ -34,7 +35,7 @@ def settings(**patterns: tuple[str, ...]) -> ClusterSettings:
 
 
 def asked(cluster: FakeCluster, chosen: ClusterSettings, *pipelines: PipelineSettings) -> Rights:
-    return collect(cluster, chosen, pipelines)  # type: ignore[arg-type]
+    return collect(cluster, *named(chosen, pipelines))  # type: ignore[arg-type]
 
 
 def unknowns(rights: Rights) -> list[str]:
@@ -146,6 +147,16 @@ def test_the_rights_are_asked_for_in_every_nth_round_and_remembered_in_between()
     assert coverage(first, Signal.RIGHTS).refused == 3
     assert cluster.asked.count("topic rights") == asked_once == 1
     assert coverage(second, Signal.TRANSACTIONS).refused == 2
+
+
+def test_a_topic_that_only_a_visible_groups_members_name_is_said_to_be_hidden():
+    cluster = FakeCluster(
+        groups={"g": FakeGroup({0: 5}, owned={"m": [0]})}, rights=FakeRights(describable={"g", NOBODYS})
+    )
+
+    seen = one_round(cluster)
+
+    assert coverage(seen, Signal.RIGHTS).error == "not permitted: DESCRIBE on topic orders (1)"
 
 
 def test_nobody_is_asked_by_name_while_nothing_is_missing():

@@ -193,3 +193,8 @@ def test_an_order_that_is_not_paid_is_lost_on_the_way():
     unpaid = replace(STORED, records=dict(STORED.records) | {PAYMENTS: STORED.records[PAYMENTS][:2]})
     truths = workload() | {"payments-service-1": workload()["payments-service-1"][:1]}
     assert story_met(truths, unpaid) == {Met(Anomaly.LOST_WRITE, ORDERS): 1}
+
+
+def test_the_final_reader_is_no_group_that_goes_back():
+    history = [sent("a", 0), sent("b", 1), read({0: "a", 1: "b"}), read({0: "a", 1: "b"})]
+    assert met(history) == Counter()

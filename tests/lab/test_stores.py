@@ -1,6 +1,7 @@
 import pytest
 
-from lab.stores import STORES, KnowingSink
+from lab.knowing_sink import KnowingSink
+from lab.stores import STORES
 from lab.workload.messages import ID_HEADER
 
 
@@ -29,20 +30,23 @@ class Noted:
     def __init__(self):
         self.got = []
 
-    def put(self, message):
-        self.got.append((message.partition(), message.offset()))
+    def write(self, message_id, partition):
+        self.got.append((message_id, partition))
 
     def flush(self):
         pass
 
 
 @pytest.mark.parametrize("how", STORES)
-def test_what_comes_again_is_recognised_and_not_handed_on(how):
+def test_what_comes_again_is_recognised_and_published_once_also_by_a_successor(how, tmp_path):
     noted = Noted()
-    sink = KnowingSink(noted, STORES[how]())
-    first, again = [Taken(0), Taken(1), Taken(0, partition=1)], [Taken(0), Taken(1), Taken(2)]
-    for message in (*first, *again):
+    sink = KnowingSink(noted, STORES[how](tmp_path / "store"))
+    for message in (Taken(0), Taken(1), Taken(0, partition=1)):
         sink.put(message)
+    assert (sink.count(), sink.recognised) == (3, 0)
 
-    assert noted.got == [(0, 0), (0, 1), (1, 0), (0, 2)]
-    assert sink.recognised == 2
+    successor = STORES[how](tmp_path / "store")
+    assert [successor.takes(message) for message in (Taken(0), Taken(1), Taken(2))] == [False, False, True]
+    sink.put(Taken(2))
+    assert (sink.count(), sink.recognised) == (4, 1)
+    assert noted.got == [("record 0/0", 0), ("record 0/1", 0), ("record 1/0", 1), ("record 0/2", 0)]
