@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from dashboard import (
     change_questions,
+    cluster_questions,
     configured,
     promise_questions,
     queries,
@@ -36,6 +37,8 @@ GROUPS = (
         *transaction_questions.OF_THE_NEWEST_ROUND,
         promise_questions.TOPICS,
         promise_questions.CONFIGURATIONS,
+        promise_questions.FEATURES,
+        *cluster_questions.OF_THE_NEWEST_ROUND,
     ),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,

@@ -23,7 +23,7 @@ LAYERS = [
 
 # Package -> the only places that may import it.
 ONLY_IN = {
-    "confluent_kafka": {"kafka_reader", "lab"},
+    "confluent_kafka": {"kafka_reader", "lab", "benchmarks/collectors"},
     "kafka": {"kafka_reader", "lab"},
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab"},
     "pyspark": {"spark_jobs"},
