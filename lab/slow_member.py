@@ -5,6 +5,7 @@ that somebody who looks every five seconds can see it.
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -47,7 +48,7 @@ class SharedWork:
         """Each owns a partition and has committed what was there."""
         members = (self.slow, self.other)
         for member in members:
-            member.subscribe([self.topic])
+            member.subscribe([self.topic], on_revoke=self._hand_over, on_lost=_owns_it_no_more)
         self.ground.await_that(
             lambda: all(_owns_one(member) for member in members), f"{self.group_id} did not share {self.topic}"
         )
@@ -111,8 +112,14 @@ class SharedWork:
                 time.sleep(_RECORD_TAKES_S)
         if done:
             self.target.flush()
-            with suppress(KafkaException):  # what a rebalance has taken away meanwhile is not the member's to commit
+            with suppress(KafkaException):  # a rebalance is under way, and `_hand_over` comes with the next poll
                 member.commit(asynchronous=False)
+
+    def _hand_over(self, member: Consumer, _partitions: Sequence[TopicPartition]) -> None:
+        """What is done is committed before a rebalance takes it away: only the slow member's records come again."""
+        self.target.flush()
+        with suppress(KafkaException):
+            member.commit(asynchronous=False)
 
     def _take(self, count: int) -> None:
         """Records that are worked on and not committed."""
@@ -128,6 +135,10 @@ def shared_work(ground: Ground, topic: str, group_id: str, target: Target) -> Sh
         for interval in (_MAX_POLL_INTERVAL_MS, 300_000)
     )
     return SharedWork(ground, topic, group_id, slow, other, target)
+
+
+def _owns_it_no_more(_member: Consumer, _partitions: Sequence[TopicPartition]) -> None:
+    """Others have the partition already: what was not committed is theirs."""
 
 
 def _owns_one(member: Consumer) -> bool:
