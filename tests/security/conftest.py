@@ -76,8 +76,13 @@ def door(secure, keys, secret, endpoint) -> Callable[[str], ClusterSettings]:
         listener = {"plaintext": None, "mtls": MTLS}.get(mechanism, SASL_TLS if tls else SASL)
         protocol = {None: "PLAINTEXT", MTLS: "SSL", SASL: "SASL_PLAINTEXT", SASL_TLS: "SASL_SSL"}[listener]
         security = Security(protocol=protocol, **_who(mechanism, keys, secret, endpoint), **_trust(listener, keys))
+        # Patient: what is tested is who gets in, on a machine that is shared.
         return ClusterSettings(
-            name=way, bootstrap_servers=secure.address(1, listener), security=security, include_topics=(OPEN_TOPIC,)
+            name=way,
+            bootstrap_servers=secure.address(1, listener),
+            security=security,
+            include_topics=(OPEN_TOPIC,),
+            request_timeout_s=5.0,
         )
 
     return settings
@@ -119,4 +124,4 @@ def watch() -> Iterator[Callable[..., Rounds]]:
 
     yield begin
     for watched in opened:
-        watched.connections.close()
+        watched.close()
