@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from collectors import configurations, groups, open_producers, open_transactions, partition_state
+from collectors import configurations, features, groups, open_producers, open_transactions, partition_state, quorum
 from collectors.group_list import GroupList
 from collectors.intervals import Interval, Key, Running, Seen, Step, advance, columns, rows
 from collectors.rows import Row, Rows
 from guarantees.observations import Round
+from guarantees.unknown import Unknown
+from kafka_reader.features import Described
 from kafka_reader.metadata import Topology
+from kafka_reader.quorum import Quorum
 
 # The groups nobody can describe are intervals of their own in the table of group states.
 UNKNOWN_GROUPS = "unknown groups"
@@ -17,12 +20,17 @@ UNKNOWN_GROUPS = "unknown groups"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A round and what it does not keep: who was listed, which coordinators answered, whether metadata was asked."""
+    """A round and what it does not keep: who was listed, which coordinators answered, the cluster itself.
+
+    `are_states_new`: metadata was asked for in this round.
+    """
 
     topology: Topology
     round: Round
     groups: GroupList
     transactions: open_transactions.Answers
+    described: Described | None
+    quorum: Quorum | Unknown
     are_states_new: bool
 
 
@@ -78,6 +86,30 @@ KEPT: Mapping[str, Kept] = {
         open_producers.DETAILS,
         lambda facts: open_producers.seen(facts.topology, facts.round.producers),
         lambda facts, interval: open_producers.gone(facts.round.partitions, facts.round.producers, interval),
+    ),
+    features.BROKER_TABLE: Kept(
+        features.BROKER_TABLE,
+        features.DETAILS,
+        lambda facts: features.brokers_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.broker_gone(facts.described, interval),
+    ),
+    features.VERSION_TABLE: Kept(
+        features.VERSION_TABLE,
+        features.DETAILS,
+        lambda facts: features.versions_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.broker_gone(facts.described, interval),
+    ),
+    features.FEATURE_TABLE: Kept(
+        features.FEATURE_TABLE,
+        features.DETAILS,
+        lambda facts: features.features_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.feature_gone(facts.described, interval),
+    ),
+    quorum.TABLE: Kept(
+        quorum.TABLE,
+        quorum.DETAILS,
+        lambda facts: quorum.seen(facts.quorum),
+        lambda facts, interval: None,
     ),
 }
 

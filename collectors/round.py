@@ -5,7 +5,7 @@ retention, and a commit above a high watermark read after it is ahead of the log
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collectors import (
     committed_offsets,
@@ -13,14 +13,21 @@ from collectors import (
     end_offsets,
     epoch_ends,
     groups,
+    histories,
     kept_intervals,
+    log_dirs,
     open_transactions,
     partition_state,
+    quorum,
     rebalances,
     replica_offsets,
     rounds,
+    share_offsets,
 )
 from collectors.cadence import is_calm, remembered_topology
+from collectors.cluster_steps import ClusterAnswers, ask_about_cluster
+from collectors.histories import Context, Sampled, Told
+from collectors.history_steps import HistoryAnswers, ask_for_histories
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
 from collectors.rows import Rows
@@ -80,17 +87,37 @@ def collect_round(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
-    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    steps = Steps(watched, signals, topology, remembered)
+    topology, answers = steps.topology, ask_everything(steps)
+    about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
+    read = ask_for_histories(watched, signals, topology, remembered.histories, answers)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
-    states = groups.with_since(answers.group_states, running, watched.gap_ms)
+    described = groups.with_real_partitions(answers.group_states, topology)
+    states = groups.with_since(described, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    is_new = topology is not remembered.topology
-    facts = Facts(topology, observed, answers.groups, answers.transactions, are_states_new=is_new)
+    facts = Facts(
+        topology,
+        observed,
+        answers.groups,
+        answers.transactions,
+        about.described,
+        about.quorum,
+        are_states_new=topology is not remembered.topology,
+    )
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
+    told = _told(watched, topology, remembered, read, observed)
     return Collected(
         round=observed,
-        rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
-        remembered=_remembered(remembered, topology, answers, observed, intervals),
+        rows={
+            **interval_rows,
+            **_rows(watched, topology, answers, observed),
+            **_cluster_rows(watched, topology, about, observed),
+            # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
+            **told.rows,
+        },
+        remembered=replace(
+            _remembered(remembered, topology, answers, about, observed, intervals), histories=told.histories
+        ),
     )
 
 
@@ -121,23 +148,45 @@ def as_round(
     )
 
 
-def _rows(
-    watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round
-) -> dict[str, Rows]:
+def _told(watched: Watched, topology: Topology, remembered: Remembered, read: HistoryAnswers, observed: Round) -> Told:
+    """The histories of the round; a rebalance that no record tells is told by the samples."""
+    states = groups.known(observed.groups)
+    sampled = Sampled(states, rebalances.rebalances(remembered.settled, states))
+    topic_names = {topic_id: name for name, topic_id in topology.topic_ids.items()}
+    context = Context(watched.settings, observed.cluster_id, observed.tick, topic_names, now_ms())
+    return histories.told(remembered.histories, read.group_log, read.transaction_log, sampled, context)
+
+
+def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> dict[str, Rows]:
     cluster_id, tick = observed.cluster_id, observed.tick
-    changed = rebalances.rebalances(remembered.settled, groups.known(observed.groups))
     return {
         rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
         end_offsets.TABLE: end_offsets.rows(cluster_id, tick, topology, answers.offsets),
         replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
         epoch_ends.TABLE: epoch_ends.rows(cluster_id, tick, topology, answers.epoch_ends),
         committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, answers.commits, topology),
-        rebalances.TABLE: rebalances.rows(cluster_id, tick, changed),
+    }
+
+
+def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> dict[str, Rows]:
+    cluster_id, tick, ended_at_ms = observed.cluster_id, observed.tick, observed.ended_at_ms
+    return {
+        share_offsets.TABLE: share_offsets.rows(cluster_id, tick, about.share_offsets, ended_at_ms),
+        log_dirs.DIRECTORY_TABLE: log_dirs.directory_rows(cluster_id, tick, about.log_dirs, ended_at_ms),
+        log_dirs.REPLICA_TABLE: log_dirs.replica_rows(
+            cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
+        ),
+        quorum.SAMPLE_TABLE: quorum.rows(cluster_id, tick, about.quorum),
     }
 
 
 def _remembered(
-    before: Remembered, topology: Topology, answers: Answers, observed: Round, intervals: Mapping[str, Running]
+    before: Remembered,
+    topology: Topology,
+    answers: Answers,
+    about: ClusterAnswers,
+    observed: Round,
+    intervals: Mapping[str, Running],
 ) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
@@ -151,6 +200,8 @@ def _remembered(
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
+        described=about.described,
+        rights=answers.rights,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from collectors import rounds, stored
+from collectors import histories, rounds, stored
 from collectors.batch_headers import HeaderRounds
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
@@ -21,7 +22,7 @@ from collectors.watched import Remembered, Watched, open_cluster
 from guarantees.memory import Memory
 from guarantees.observations import Round
 from kafka_reader.connection import now_ms
-from settings import ClusterSettings, Settings
+from settings import ClusterSettings, Settings, SettingsError
 from store.findings import append_events, load_findings
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -57,21 +58,52 @@ def collect_cycles_rarely() -> None:
 def _watch(
     cluster: ClusterSettings, settings: Settings, log: SegmentLog, stop: threading.Event, once: bool
 ) -> Round | None:
-    with open_cluster(cluster) as watched:
-        rounds_of_cluster = ClusterRounds(watched, settings, log)
-        due_s = time.monotonic()
-        newest: Round | None = None
-        while not stop.is_set():
-            try:
-                newest = rounds_of_cluster.next_round().round
-            except Exception:
-                # The other clusters go on; the log tells what to mend.
-                logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
-            if once:
-                break
-            due_s = max(due_s + cluster.interval_s, time.monotonic())
-            stop.wait(due_s - time.monotonic())
-        return newest
+    newest: Round | None = None
+    while not stop.is_set():
+        try:
+            with open_cluster(cluster, settings.pipelines) as watched:
+                return _collect(watched, settings, log, stop, once)
+        except SettingsError as exc:
+            # A secret or a file that may come: the other clusters go on, and this one is tried again.
+            logger.error("cluster %s cannot be watched: %s", cluster.name, exc)
+            newest = unopened_round(cluster, Path(settings.store.data_dir), str(exc))
+            log.append(rounds.TABLE, rounds.rows(cluster.name, cluster.interval_s, newest))
+        if once:
+            break
+        stop.wait(cluster.interval_s)
+    return newest
+
+
+def _collect(watched: Watched, settings: Settings, log: SegmentLog, stop: threading.Event, once: bool) -> Round | None:
+    cluster = watched.settings
+    rounds_of_cluster = ClusterRounds(watched, settings, log)
+    due_s = time.monotonic()
+    newest: Round | None = None
+    while not stop.is_set():
+        try:
+            newest = rounds_of_cluster.next_round().round
+        except Exception:
+            # The other clusters go on; the log tells what to mend.
+            logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
+        if once:
+            break
+        due_s = max(due_s + cluster.interval_s, time.monotonic())
+        stop.wait(due_s - time.monotonic())
+    return newest
+
+
+def unopened_round(cluster: ClusterSettings, data_dir: Path, reason: str) -> Round:
+    """The round after the last one of a cluster that could not even be opened: nothing but its coverage."""
+    last = stored.last_round(data_dir, cluster.name)
+    signals, at_ms = Signals(), now_ms()
+    signals.skip_the_rest(reason)
+    return Round(
+        cluster_id="" if last is None else last.cluster_id,
+        tick=0 if last is None else last.tick + 1,
+        started_at_ms=at_ms,
+        ended_at_ms=at_ms,
+        coverage=signals.coverage,
+    )
 
 
 class ClusterRounds:
@@ -130,6 +162,8 @@ class ClusterRounds:
         self._cluster_id = last.cluster_id
         self._tick = kept.next_tick
         self._remembered = remembered(kept)
+        known = histories.resumed(self._data_dir, last.cluster_id, self._remembered.settled)
+        self._remembered = replace(self._remembered, histories=known)
         self._judged, events = judge_again(
             replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()
         )

@@ -16,6 +16,8 @@ from collectors import (
     open_transactions,
     partition_state,
     replica_offsets,
+    rights,
+    vanished,
 )
 from collectors.cadence import remembered_log_starts
 from collectors.commit_places import places
@@ -51,6 +53,7 @@ class Answers:
     producers: open_producers.Producers
     transactions: open_transactions.Answers
     topic_settings: configurations.Settings
+    rights: rights.Rights
 
 
 def ask_everything(step: "Steps") -> Answers:
@@ -60,6 +63,8 @@ def ask_everything(step: "Steps") -> Answers:
     committed = step.commits(groups_listed)
     offsets = end_offsets.table(log_starts, step.end_offsets())
     partitions = end_offsets.partition_offsets(step.topology, offsets)
+    group_states = step.group_states(groups_listed)
+    permitted = step.permitted(group_states)
     return Answers(
         scope=step.scope,
         groups=groups_listed,
@@ -70,10 +75,11 @@ def ask_everything(step: "Steps") -> Answers:
         replicas=step.replica_offsets(),
         epoch_ends=step.epoch_ends(partitions, committed),
         producers=step.open_producers(partitions),
-        transactions=step.open_transactions(),
+        transactions=step.open_transactions(permitted),
         states=step.partition_states(),
-        group_states=step.group_states(groups_listed),
+        group_states=group_states,
         topic_settings=step.topic_settings(),
+        rights=permitted,
     )
 
 
@@ -83,10 +89,25 @@ class Steps:
     def __init__(self, watched: Watched, signals: Signals, topology: Topology, remembered: Remembered) -> None:
         self._watched = watched
         self._connections = watched.connections
-        self._run = signals.run
-        self.topology = topology
+        self._signals, self._run = signals, signals.run
         self._remembered = remembered
-        self.scope = scope(watched.settings, topology, remembered.scope)
+        running = remembered.intervals.get(partition_state.TABLE, {})
+        self.topology = vanished.with_refused_topics(signals, watched.connections, topology, running)
+        self.scope = scope(watched.settings, self.topology, remembered.scope)
+
+    def permitted(self, states: Mapping[str, GroupState | Unknown]) -> rights.Rights:
+        if not rights.is_due(self._remembered.rounds_done):
+            return self._remembered.rights
+        settings = self._watched.settings
+        topics, groups_named = rights.named(settings, self._watched.pipelines)
+        hidden = filter(settings.watches_topic, rights.hidden_reads(states.values(), self.topology))
+        topics = (*topics, *(topic for topic in hidden if topic not in topics))
+        return self._run(
+            Signal.RIGHTS,
+            lambda: rights.collect(self._connections, topics, groups_named),
+            otherwise=rights.unknown(topics, groups_named),
+            values=rights.values,
+        )
 
     def topic_settings(self) -> configurations.Settings:
         known, topics = self._remembered.topic_settings, self.topology.topics
@@ -111,7 +132,9 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        found = group_list.group_list(answers, self._remembered.groups, self.topology)
+        known = self._remembered.groups
+        found = group_list.group_list(answers, known, self.topology)
+        found = vanished.with_refused_groups(self._signals, self._connections, found, known)
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> ListedOffsets:
@@ -200,10 +223,11 @@ class Steps:
             values=lambda found: found.values(),
         )
 
-    def open_transactions(self) -> open_transactions.Answers:
+    def open_transactions(self, permitted: rights.Rights) -> open_transactions.Answers:
+        hidden = rights.hidden_transactions(permitted)
         return self._run(
             Signal.TRANSACTIONS,
-            lambda: open_transactions.collect(self._connections, self.topology),
+            lambda: open_transactions.with_hidden(open_transactions.collect(self._connections, self.topology), hidden),
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )

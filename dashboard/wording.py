@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dashboard.names import in_markdown
 from dashboard.view import View
+from guarantees.amounts import counted
 from guarantees.completeness import RoundsSeen
 from guarantees.findings import Bounds, Kind
 from guarantees.promises import Guarantee, Verdict
@@ -120,7 +121,8 @@ def compact(value: int) -> str:
 
 
 def plural(number: int, noun: str) -> str:
-    return f"{count(number)} {noun}" if number == 1 else f"{count(number)} {noun}s"
+    """As the findings count: one record, two records."""
+    return counted(number, noun)
 
 
 def bounds(value: Bounds | None) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from guarantees.amounts import counted
 from guarantees.pipeline_facts import Backlog, PipelineFacts, Producers
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.unknown import Unknown
@@ -49,7 +50,7 @@ def _effective_minimum(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Req
         copies, least = topic.replication_factor, topic.min_insync_replicas
         seen, met = _first_unknown(copies, least), None
         if isinstance(copies, int) and isinstance(least, int):
-            seen, met = f"min.insync.replicas {least}, {copies} replicas", min(copies, least) >= 2
+            seen, met = f"min.insync.replicas {least}, {counted(copies, 'replica')}", min(copies, least) >= 2
         yield Requirement(
             f"copies of an acknowledged record of {topic.name}", "2 or more", seen, met,
             "the loss of one broker may lose acknowledged records",

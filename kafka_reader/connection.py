@@ -5,6 +5,7 @@ The only user of kafka-python's connection manager. Its network loop runs on one
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -18,9 +19,10 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
+from kafka_reader.last_answer import keep_last_answers
 from kafka_reader.security import kafka_python_options
 from kafka_reader.undecoded import PreparedRequests
-from settings import Security
+from settings import Security, SettingsError
 
 CLIENT_ID = "tidemark"
 
@@ -31,6 +33,7 @@ LONGEST_PAUSE_S = 1.0
 MAX_IN_FLIGHT = 100
 RECEIVE_MAX_BYTES = 100_000_000
 
+keep_last_answers()
 _AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)
 
 # A broker's node id; until the brokers are known, a bootstrap address goes by kafka-python's name for it.
@@ -64,6 +67,7 @@ class Connections:
         receive_max_bytes: int = RECEIVE_MAX_BYTES,
     ) -> None:
         self._timeout_s = request_timeout_s
+        self._security = security
         self.prepared = PreparedRequests()
         # Decoding a large answer takes longer than the loop's default threshold for a warning: it is no fault.
         self._net = NetworkSelector(client_id=CLIENT_ID, slow_task_threshold_secs=0)
@@ -80,6 +84,7 @@ class Connections:
             reconnect_backoff_max_ms=LONGEST_PAUSE_S * 1000,
             **kafka_python_options(security),
         )
+        self._is_login_refused = False
         self._absent: dict[NodeId, CollectionError] = {}
         self._last_answered: NodeId | None = None
         self._net.start()
@@ -101,6 +106,11 @@ class Connections:
     def brokers(self) -> tuple[int, ...]:
         """Node ids as of the last metadata, sorted; empty before the first."""
         return tuple(sorted(broker.node_id for broker in self._manager.cluster.brokers()))
+
+    @property
+    def last_answered(self) -> int | None:
+        """The broker that answered the last question put to any; None before the first that is known by its node id."""
+        return self._last_answered if isinstance(self._last_answered, int) else None
 
     @property
     def kafka_version(self) -> str | None:
@@ -184,7 +194,8 @@ class Connections:
             connection = self._connection(node_id)
             sent = connection.send_request(request, request_timeout_ms=timeout_ms)
             response = await self._manager.wait_for(sent, timeout_ms)
-        except KafkaError as exc:
+        except (KafkaError, OSError) as exc:
+            self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
             failure = translated(exc, node_id)
             if connection is not None and not isinstance(exc, NodeNotReadyError):
                 self._give_up(node_id, connection, exc, failure)
@@ -192,10 +203,16 @@ class Connections:
         return Answer(response, requested_at_ms, now_ms())
 
     def _connection(self, node_id: NodeId) -> KafkaConnection:
+        # kafka-python keeps a failed login for ever, and the secret it knows; one that was mended must work.
+        self._manager._auth_failures.pop(node_id, None)
+        if self._is_login_refused:
+            with suppress(SettingsError):
+                self._manager.config.update(kafka_python_options(self._security))
+            self._is_login_refused = False
         # Without refresh_metadata_on_err the library would start a metadata loop of its own.
         return self._manager.get_connection(node_id, refresh_metadata_on_err=False)
 
-    def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: KafkaError, failure: CollectionError) -> None:
+    def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: Exception, failure: CollectionError) -> None:
         """Close what did not answer and try in the background until it is back."""
         if isinstance(failure, RequestRefusedError) and not isinstance(exc, _AUTHENTICATION):
             return
@@ -210,12 +227,11 @@ class Connections:
         while node_id in self.brokers and not self._manager.closed:
             await self._net.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-            # kafka-python keeps a failed login for ever; a right or password given later must work.
-            self._manager._auth_failures.pop(node_id, None)
             self._manager.reset_backoff(node_id)
             try:
                 await self._connection(node_id)
-            except KafkaError as exc:
+            except (KafkaError, OSError) as exc:
+                self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
                 self._absent[node_id] = translated(exc, node_id)
             else:
                 break

@@ -11,7 +11,9 @@ from dashboard.concerns import Concern
 from dashboard.finding_groups import Event
 from dashboard.view import View
 
+REMEDY = "The search or a filter finds them."
 ROWS = 200
+REMEDY = "The search or a filter finds them."
 PARAMETER = "finding"
 COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=98),
@@ -35,7 +37,7 @@ def draw(found: Sequence[Event], view: View, rerun: Sequence[str]) -> None:
         rerun,
         "Findings by event, worst first",
     )
-    _left_out(len(found), "events")
+    tables.left_out(len(found), ROWS, "event", REMEDY)
 
 
 def of_event(event: Event, view: View, rerun: Sequence[str]) -> None:
@@ -48,7 +50,7 @@ def of_event(event: Event, view: View, rerun: Sequence[str]) -> None:
         rerun,
         "Findings of the event, worst first",
     )
-    _left_out(len(event.concerns), "findings")
+    tables.left_out(len(event.concerns), ROWS, "finding", REMEDY)
 
 
 def _table(ids: Sequence[str], rows: Sequence[dict[str, object]], rerun: Sequence[str], alt: str) -> None:
@@ -61,11 +63,3 @@ def _table(ids: Sequence[str], rows: Sequence[dict[str, object]], rerun: Sequenc
         column_config=COLUMNS,
         alt=alt,
     )
-
-
-def _left_out(total: int, noun: str) -> None:
-    if total > ROWS:
-        st.caption(
-            f"The {wording.count(ROWS)} worst of {wording.count(total)} {noun} are listed; "
-            "search or filter to find the others."
-        )

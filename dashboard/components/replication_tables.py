@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import replica_offsets, replication, wording
+from dashboard import replica_offsets, replication
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.replication import AtRisk
@@ -62,11 +62,6 @@ def elections(rows: Sequence[Mapping[str, object]]) -> None:
         },
         alt="Elections in the window",
     )
-
-
-def left_out(number: int, noun: str) -> None:
-    if number:
-        st.caption(f"{wording.plural(number, noun)} more: search for a topic or a partition to find them.")
 
 
 def newest_sample(one: Chosen) -> None:

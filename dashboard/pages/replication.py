@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import cached, replication, wording
 from dashboard import replication_answers as answers
-from dashboard.components import overview, panel, replication_figure, replication_tables
+from dashboard.components import cluster_panels, overview, panel, replication_figure, replication_tables, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.observations import Signal
@@ -24,7 +24,7 @@ def at_risk(view: View) -> None:
         return
     unharmed = cached.evidence_age(view, STATES).verdict(view.to_ms)
     replication_tables.at_risk(known, view, answers.gap_ms(), unharmed, ONE)
-    replication_tables.left_out(left_out, "partition")
+    tables.left_out(left_out, 0, "partition")
 
 
 def one_partition(view: View) -> None:
@@ -39,7 +39,7 @@ def elections(view: View) -> None:
         return
     st.markdown(f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each")
     replication_tables.elections(rows)
-    replication_tables.left_out(left_out, "election")
+    tables.left_out(left_out, 0, "election")
 
 
 ONE = Panel("One partition", one_partition, (Signal.PARTITION_STATES, Signal.END_OFFSETS, Signal.REPLICA_OFFSETS))
@@ -48,3 +48,4 @@ st.title("Replication", anchor=False)
 panel.show(Panel("Partitions at risk, worst first", at_risk, STATES))
 panel.show(ONE)
 panel.show(Panel("Elections in the window", elections, STATES))
+panel.show(Panel("What brokers store", cluster_panels.stored))

@@ -163,9 +163,7 @@ def _statements(fall: CommitMove, again: range, recent: Rebalance | None, *, is_
         found.append(Statement(Grade.PROBABLE, text, "no consumer that assigns its partitions itself commits for it"))
     if fall.was_absent:
         text = "The consumer started where auto.offset.reset=earliest sends it."
-        found.append(
-            Statement(Grade.PROBABLE, text, "nobody set the offset while the group had none here (C7 after C8)")
-        )
+        found.append(Statement(Grade.PROBABLE, text, "nobody set the offset while the group had none here"))
     if recent is not None:
         text = f"The rewind came with a rebalance: {recent.cause}."
         found.append(Statement(Grade.PROBABLE, text, "the rebalance seen just before is its cause"))

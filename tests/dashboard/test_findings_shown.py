@@ -209,7 +209,7 @@ def test_an_event_of_500_partitions_is_one_row_that_opens_to_its_findings(visit,
     assert list(events["Findings"]) == [500]
     assert events.loc[0, "How much"] == "500 records"
     assert len(findings) == 200
-    assert "The 200 worst of 500 findings are listed" in words(app)
+    assert "300 findings left out, those that matter least" in words(app)
     assert "An election took a stale replica" in words(app)
 
 
@@ -218,7 +218,7 @@ def test_thousands_of_findings_are_cut_with_a_sentence(visit, crowded):
     app = visit(settings, "violations")
 
     assert len(app.dataframe[0].value) == 200
-    assert "The 200 worst of 259 events are listed; search or filter to find the others" in words(app)
+    assert "59 events left out, those that matter least. The search or a filter finds them." in words(app)
 
 
 def test_filters_of_a_link_narrow_the_page_and_say_how_many_are_left(visit, believable):

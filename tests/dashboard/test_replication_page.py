@@ -209,7 +209,7 @@ def test_more_partitions_than_a_table_holds_are_counted_and_can_be_searched_for(
     found = visit(settings, "replication", search=f"bulk-{most - 1}", **window())
 
     assert len(app.dataframe[0].value) == MOST_ROWS
-    assert "253 partitions more: search for a topic or a partition to find them." in words(app)
+    assert "253 partitions left out, those that matter least. The search finds them." in words(app)
     assert list(found.dataframe[0].value["Partition"]) == [f"bulk-{most - 1}"]
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from guarantees.findings import Grade, Kind
+from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.places import TopicPartition
 from guarantees.thresholds import Thresholds
 from tests.guarantees.builders import NOBODY, OWNER, at, finding, findings, member, seen, steps
@@ -136,7 +136,8 @@ def test_it_closes_when_nothing_readable_is_left():
 def test_a_finding_that_lasts_says_what_is_unread_now():
     found = finding(*standing(130), kind=STALLED)
 
-    assert found.bounds.lower == found.bounds.upper == found.evidence["unread"] == 230
+    assert found.bounds == Bounds(230, 230, 230, Unit.OFFSETS)
+    assert found.evidence["unread"] == 230
     assert "230 offsets unread" in found.title
     assert "230 offsets unread" in found.statements[0].text
     assert found.last_seen_at_ms == at(130.01)
@@ -148,6 +149,8 @@ def test_members_that_come_back_keep_the_one_finding_until_the_commit_moves():
     (found,) = liveness(*rounds)
 
     assert (found.kind, found.closed_reason, found.evidence["members"]) == (STOPPED, None, 1)
+    assert found.title == "payments stopped on orders-0: 400 offsets unread, owner m1"
+    assert found.evidence["owner"] == "m1"
 
 
 @pytest.mark.parametrize("members", [(), (OWNER,)], ids=["stopped", "stalled"])
@@ -159,7 +162,8 @@ def test_a_group_that_is_wont_to_commit_slowly_is_given_twice_its_custom(members
         return [seen(s, high=1000 + s, committed=30, members=members) for s in steps(305, last)]
 
     assert not liveness(*checkpoints(3), *silent(490))
-    assert liveness(*checkpoints(3), *silent(520))
+    (found,) = liveness(*checkpoints(3), *silent(520))
+    assert found.evidence["usual_silences_ms"] == [100_000, 100_000]
 
 
 def test_without_members_the_longer_of_two_thresholds_counts_where_it_is_theirs():
@@ -206,7 +210,7 @@ def test_a_group_that_commits_in_every_round_again_is_not_given_the_custom_of_it
 def test_the_partition_nobody_owns_of_a_topic_that_is_assigned_is_stalled_without_owner():
     other = member("m1", TopicPartition("orders", 1))
 
-    assert "no owner" in finding(*standing(125, members=[other]), kind=STALLED).title
+    assert finding(*standing(125, members=[other]), kind=STALLED).title.endswith("unread, no owner")
     assert "owner m1" in finding(*standing(125, members=[OWNER]), kind=STALLED).title
 
 

@@ -41,6 +41,11 @@ SHOWN: Mapping[str, tuple[Kind, tuple]] = {
     "skipped_forward_by_a_new_leader": (Kind.SKIPPED_FORWARD, (*skipped.stood(), skipped.end(20))),
     "skipped_forward_by_an_operator": (Kind.SKIPPED_FORWARD, (*LEFT, skipped.empty(15, 800))),
     "skipped_forward_after_an_absence": (Kind.SKIPPED_FORWARD, skipped.absent(900)),
+    "rewind_after_an_absence": (Kind.REWIND, skipped.absent(300)),
+    "rewind_below_the_log_start": (
+        Kind.REWIND,
+        (seen(0, high=900, committed=500), seen(5, high=900, start=600, committed=300)),
+    ),
     "commit_gone": (Kind.COMMIT_EXPIRED, (expired.there(0), expired.gone(5))),
     "commit_pending": (Kind.COMMIT_PENDING, (seen(0, high=900, committed=500), *test_commit_pending.pending(5, 80))),
     "new_partition_skipped": (Kind.NEW_PARTITION_SKIPPED, (*GREW, added.added(360, 125, 120))),

@@ -11,10 +11,16 @@ from guarantees.unknown import Unknown
 from kafka_reader import (
     consumer_groups,
     epoch_ends,
+    features,
     groups,
     list_offsets,
+    log_dirs,
     offset_fetch,
     producers,
+    quorum,
+    rights,
+    share_groups,
+    streams_groups,
     topic_partitions,
     transactions,
 )
@@ -387,5 +393,13 @@ def test_every_request_that_is_built_may_be_sent():
         transactions.list_request(),
         transactions.describe_request(["tx"]),
         epoch_ends.epoch_ends_request([EpochQuestion(P0, 3, 4)]),
+        share_groups.describe_request(["g"]),
+        share_groups.offsets_request(["g"]),
+        streams_groups.describe_request(["g"]),
+        log_dirs.log_dirs_request(),
+        quorum.quorum_request(),
+        features.brokers_request(),
+        features.versions_request(),
+        rights.cluster_request(),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}

@@ -4,8 +4,8 @@ from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, 
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee
 from lab.found import as_found
-from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW
-from lab.watch import SETTLE_S, is_watching, settings_text
+from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW, Flow, flow_of
+from lab.watch import SETTLE_S, is_watching, settings_text, trial_settings_text
 from settings import load_settings
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
@@ -26,6 +26,17 @@ def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
     assert orders.settle_s == SETTLE_S
     assert settings.page.port == 8502
     assert settings.store.data_dir == str(tmp_path / "data")
+
+
+def test_a_trial_declares_the_pipelines_its_faults_need_and_no_other(tmp_path):
+    path, flow = tmp_path / "tidemark.toml", flow_of("S1", Flow("outbox", "shop", "orders"), 7)
+    path.write_text(trial_settings_text("127.0.0.1:20001", [flow]))
+    (pipeline,) = load_settings(path).pipelines
+    path.write_text(trial_settings_text("127.0.0.1:20001"))
+
+    assert (pipeline.source, pipeline.group, pipeline.sink) == ("s1-outbox-7", "s1-shop-7", "s1-orders-7")
+    assert (pipeline.rate, pipeline.settle_s, pipeline.one_to_one) == (1.0, SETTLE_S, True)
+    assert load_settings(path).pipelines == ()
 
 
 def history(kind, evidence, bounds=None):
