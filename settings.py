@@ -87,6 +87,8 @@ class ClusterSettings:
     """A watched cluster. Patterns are shell-style; a name is watched if it matches include and no exclude.
 
     `header_topics`: of which watched topics every batch is read, payloads untouched, for what headers prove.
+    `history_bytes_per_s`: how much is read of Kafka's own topics, for commits, rebalances and transactions as their
+    coordinators wrote them; 0: nothing.
     """
 
     name: str
@@ -100,6 +102,7 @@ class ClusterSettings:
     header_topics: tuple[str, ...] = ()
     security: Security = field(default_factory=Security)
     max_bytes_per_s: int = 20_000_000
+    history_bytes_per_s: int = 2_000_000
 
     def __post_init__(self) -> None:
         if not self.bootstrap_servers:

@@ -25,7 +25,7 @@ def check(cluster: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) 
 
 def _seen(watched: Watched) -> list[str]:
     signals, name = Signals(), watched.settings.name
-    topology = fetch_cluster(watched, signals)
+    topology = fetch_cluster(watched, signals, Remembered())
     if topology is None:
         return [f"{name}: {signals.coverage[0].error}"]
     observed = collect_round(watched, signals, topology, Remembered(), tick=0).round

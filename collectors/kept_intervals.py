@@ -20,7 +20,10 @@ UNKNOWN_GROUPS = "unknown groups"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A round and what it does not keep: who was listed, which coordinators answered, and the cluster itself."""
+    """A round and what it does not keep: who was listed, which coordinators answered, the cluster itself.
+
+    `are_states_new`: metadata was asked for in this round.
+    """
 
     topology: Topology
     round: Round
@@ -28,6 +31,7 @@ class Facts:
     transactions: open_transactions.Answers
     described: Described | None
     quorum: Quorum | Unknown
+    are_states_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,9 @@ def advance_all(
     running: dict[str, Running] = {}
     written: dict[str, list[Row]] = {}
     for name, kept in KEPT.items():
+        if name == partition_state.TABLE and not facts.are_states_new:
+            running[name], written[name] = before.get(name, {}), []  # stated again as they are, they would say nothing
+            continue
         step = advance(
             before.get(name, {}),
             kept.seen(facts),

@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from collectors import rounds, stored
+from collectors import histories, rounds, stored
 from collectors.batch_headers import HeaderRounds
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
@@ -125,7 +126,7 @@ class ClusterRounds:
     def next_round(self) -> Collected:
         """One round, stored and judged."""
         signals = Signals()
-        topology = fetch_cluster(self._watched, signals)
+        topology = fetch_cluster(self._watched, signals, self._remembered)
         if topology is None:
             collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
         else:
@@ -161,6 +162,8 @@ class ClusterRounds:
         self._cluster_id = last.cluster_id
         self._tick = kept.next_tick
         self._remembered = remembered(kept)
+        known = histories.resumed(self._data_dir, last.cluster_id, self._remembered.settled)
+        self._remembered = replace(self._remembered, histories=known)
         self._judged, events = judge_again(
             replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()
         )

@@ -13,6 +13,8 @@ from kafka_reader.share_groups import ShareOffset, ShareOffsets, fetch_offsets
 
 TABLE = "share_offsets"
 
+NO_PARTITION = Unknown("no partition in the answer: nothing was read yet, or its topics may not be described")
+
 Answers = Mapping[str, ShareOffsets]
 
 
@@ -45,7 +47,7 @@ def values(found: Answers) -> Iterator[object]:
 
 
 def rows(cluster_id: str, tick: int, found: Answers, ended_at_ms: int) -> list[Row]:
-    """A group of which nothing could be read has one row that says why."""
+    """A group without any partition to show has one row that says why."""
     return [
         {
             "cluster_id": cluster_id,
@@ -68,4 +70,4 @@ def rows(cluster_id: str, tick: int, found: Answers, ended_at_ms: int) -> list[R
 def _each(offsets: ShareOffsets) -> list[tuple[TopicPartition | None, ShareOffset]]:
     if isinstance(offsets.partitions, Unknown):
         return [(None, ShareOffset(None, offsets.partitions, offsets.partitions))]
-    return sorted(offsets.partitions.items())
+    return sorted(offsets.partitions.items()) or [(None, ShareOffset(None, NO_PARTITION, NO_PARTITION))]

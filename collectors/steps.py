@@ -19,6 +19,7 @@ from collectors import (
     rights,
     vanished,
 )
+from collectors.cadence import remembered_log_starts
 from collectors.commit_places import places
 from collectors.commit_table import Commits, commits, named_epochs
 from collectors.group_list import GroupList
@@ -41,6 +42,7 @@ class Answers:
 
     scope: Scope
     groups: GroupList
+    log_starts: ListedOffsets
     commits: Commits
     offsets: end_offsets.OffsetTable
     partitions: Mapping[TopicPartition, PartitionOffsets]
@@ -66,6 +68,7 @@ def ask_everything(step: "Steps") -> Answers:
     return Answers(
         scope=step.scope,
         groups=groups_listed,
+        log_starts=log_starts,
         commits=committed,
         offsets=offsets,
         partitions=partitions,
@@ -135,6 +138,9 @@ class Steps:
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> ListedOffsets:
+        before = remembered_log_starts(self._remembered, self.scope)
+        if before is not None:
+            return before
         return self._run(
             Signal.LOG_START,
             lambda: log_start.collect(self._connections, self.scope.led, self.topology.observed_at_ms),
@@ -185,6 +191,8 @@ class Steps:
     def partition_states(self) -> Mapping[TopicPartition, PartitionState]:
         states = partition_state.of_interest(self.topology, self._watched.settings.watches_topic)
         out_of_sync = partition_state.topics_out_of_sync(states)
+        if not out_of_sync:
+            return states
         nothing: dict[TopicPartition, EligibleLeaders] = {}
         eligible = self._run(
             Signal.PARTITION_STATES,

@@ -7,6 +7,7 @@ from types import TracebackType
 from collectors.commit_places import Places, Reads
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
+from collectors.histories import Histories
 from collectors.intervals import Running
 from collectors.rights import Rights
 from collectors.scope import Scope
@@ -15,6 +16,8 @@ from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
 from kafka_reader.features import Described
 from kafka_reader.groups import ListedGroup
+from kafka_reader.listed_offsets import ListedOffsets
+from kafka_reader.metadata import Topology
 from settings import ClusterSettings, PipelineSettings
 
 # Rounds further apart than this leave a gap in what was observed.
@@ -25,19 +28,23 @@ GAP_ROUNDS = 3
 class Remembered:
     """What a round takes from the one before; a plain value, so a restart can put it together from the store.
 
-    `scope` and `places` are what the last metadata and the last commits were about; `intervals` are the running ones by
-    table; `settled` the newest sample of each group outside a rebalance.
+    `is_calm`: nothing failed or moved in it. `scope` and `places` are what its metadata and its commits were about;
+    `intervals` are the running ones by table; `settled` the newest sample of each group outside a rebalance.
     """
 
     groups: Mapping[str, ListedGroup] = field(default_factory=dict)
     reads: Reads = field(default_factory=dict)
     places: Places | None = None
     scope: Scope | None = None
+    topology: Topology | None = None
+    log_starts: ListedOffsets | None = None
+    is_calm: bool = False
     settled: Mapping[str, GroupState] = field(default_factory=dict)
     topic_settings: TopicSettings = field(default_factory=dict)
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
     rights: Rights = field(default_factory=Rights)
     intervals: Mapping[str, Running] = field(default_factory=dict)
+    histories: Histories = field(default_factory=Histories)
     described: Described | None = None
     rounds_done: int = 0
 
@@ -63,6 +70,10 @@ class Watched:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every connection."""
         self.connections.close()
         self.relayed.close()
 

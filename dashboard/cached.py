@@ -140,9 +140,9 @@ def last_day_of_window(view: View, question: Question, **about: object) -> Rows:
     return _of_cluster(view, max(view.from_ms, view.to_ms - DAY_MS), view.to_ms, question, about)
 
 
-def between(view: View, from_ms: int, to_ms: int, question: Question) -> Rows:
+def between(view: View, from_ms: int, to_ms: int, question: Question, **about: object) -> Rows:
     """Ask about a stretch of time of its own."""
-    return _of_cluster(view, from_ms, to_ms, question, {})
+    return _of_cluster(view, from_ms, to_ms, question, about)
 
 
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:

@@ -42,7 +42,7 @@ LEFT_OUT = "left out without a word"
 
 _TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT}; by name 29", Signal.PARTITION_STATES)
 _GROUP = Right("DESCRIBE", GROUP, f"{LEFT_OUT}; by name 30", Signal.GROUPS)
-_GROUPS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of commits; a group of the consumer protocol: 29", _TOPIC.told_by)
+_GROUPS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of commits; a group of a newer protocol: 29", _TOPIC.told_by)
 _TRANSACTIONS_TOPIC = Right("DESCRIBE", TOPIC, f"{LEFT_OUT} of its partitions", _TOPIC.told_by)
 
 NEEDS: Mapping[str, Need] = {
@@ -91,6 +91,16 @@ NEEDS: Mapping[str, Need] = {
         "which controller leads, and who has not followed it",
     ),
     Signal.FEATURES: Need("DescribeCluster, ApiVersions", (), "brokers out of service, versions, features in force"),
+    Signal.GROUP_LOG: Need(
+        "Fetch of __consumer_offsets",
+        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.GROUP_LOG),),
+        "commits between two samples, rebalances by their own time",
+    ),
+    Signal.TRANSACTION_LOG: Need(
+        "Fetch of __transaction_state",
+        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.TRANSACTION_LOG),),
+        "what became of transactions between two samples",
+    ),
     Signal.RIGHTS: Need(
         "Metadata, DescribeGroups, DescribeTransactions by name, DescribeCluster",
         (),

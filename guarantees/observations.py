@@ -198,6 +198,8 @@ class Signal(StrEnum):
     QUORUM = "quorum"
     FEATURES = "features"
     RIGHTS = "rights"
+    GROUP_LOG = "group_log"
+    TRANSACTION_LOG = "transaction_log"
 
 
 @dataclass(frozen=True, slots=True)

@@ -180,6 +180,16 @@ class Ground:
     def end_of(self, topic: str, partition: int = 0) -> End:
         return listed_end(self.bootstrap, topic, partition, OffsetSpec.latest())
 
+    def await_end(self, topic: str, end: int) -> None:
+        """Until partition 0 has reached this offset; not every broker knows at once who leads a new topic."""
+
+        def is_there() -> bool:
+            with suppress(KafkaException):
+                return self.end_of(topic).offset >= end
+            return False
+
+        self.await_that(is_there, f"{topic} should have reached {end}")
+
     def end_after_election(self, topic: str, before: End, partition: int = 0) -> End:
         """What the leader of a newer epoch says, as soon as it says it: its first answers may be errors."""
         ends: list[End] = []

@@ -50,8 +50,7 @@ class RelayProcess:
 
     def await_sink(self, end: int) -> None:
         """Until partition 0 of the sink has reached this offset."""
-        what = f"{self._flow.sink} should reach {end}: see {self._ground.paths.log(self.name)}"
-        self._ground.await_that(lambda: self._ground.end_of(self._flow.sink).offset >= end, what)
+        self._ground.await_end(self._flow.sink, end)
 
     def _remember(self) -> list[TruthLine]:
         lines = read_truth(self._ground.paths.truth(self.name))

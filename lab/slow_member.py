@@ -14,11 +14,12 @@ from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
 from guarantees.findings import Grade, Kind
 from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Expected
+from lab.records import read_each
 from lab.truth import now_ms
 
 RECORDS = 600
 _BEFORE = 20
-_MAX_POLL_INTERVAL_MS = 6_000
+_MAX_POLL_INTERVAL_MS = 10_000
 _RECORD_TAKES_S = 0.02
 _BACKLOG_SEEN_AFTER_S = 6
 
@@ -115,12 +116,8 @@ class SharedWork:
 
     def _take(self, count: int) -> None:
         """Records that are worked on and not committed."""
-        taken = 0
-        while taken < count:
-            message = self.slow.poll(1)
-            if message is not None and message.error() is None:
-                self.target.put(message)
-                taken += 1
+        for message in read_each(self.slow, count):
+            self.target.put(message)
         self.target.flush()
 
 

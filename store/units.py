@@ -8,10 +8,10 @@ _NAMES: Mapping[str, str] = {
     "offset": """
         base_offset committed_offset current_transaction_start_offset end_offset first_copy_offset first_offset
         high_watermark high_watermark_last high_watermark_max judged_from judged_to last_copy_offset last_offset
-        last_stable_offset log_end_offset log_start_offset next_offset offset read_from read_to start_offset
-        committed_to""",
+        last_stable_offset log_end_offset log_offset log_start_offset next_offset offset previous_offset
+        read_from read_to start_offset committed_to""",
     "offsets": """
-        backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min nearest_offsets
+        backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min missing nearest_offsets
         offset_lag offsets_planned offsets_read undecided unexplained""",
     "records": """
         aborted aborted_records extra_copies markers records records_without_id sampled_extra_copies visible
@@ -20,6 +20,9 @@ _NAMES: Mapping[str, str] = {
     "slices": "slices_done slices_planned",
     "answers": "answered asked failed refused",
     "samples": "samples",
+    "commits": "commits",
+    "transactions": "transactions",
+    "version": "client_version",
     "partitions": "partitions without_commit",
     "members": "members",
     "replicas": "min_insync_replicas",
@@ -35,11 +38,12 @@ _NAMES: Mapping[str, str] = {
         leader offline_replicas replica replicas""",
     "epoch": """
         answered_epoch asked_epoch assignment_epoch committed_leader_epoch controller_epoch coordinator_epoch
-        current_leader_epoch group_epoch leader_epoch member_epoch producer_epoch topology_epoch""",
+        current_leader_epoch data_epoch generation group_epoch leader_epoch member_epoch producer_epoch
+        topology_epoch""",
     "producer id": "first_producer_id producer_id",
     "sequence": "base_sequence last_sequence sequence",
     "hash": "body_hash crc id_hash",
-    "number": "exit_code level partition pid port severity tick",
+    "number": "exit_code level log_partition partition pid port severity tick",
 }
 OF_NAME: Mapping[str, str] = {name: unit for unit, names in _NAMES.items() for name in names.split()}
 # One name, several things counted.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmarks.collectors.measured import Cost, Line, Totals, cost, mean, peak_mb
 from collectors import end_offsets
@@ -77,15 +77,22 @@ class Reading:
         log_starts = step.log_starts()
         commits = step.commits(groups)
         end_offsets.table(log_starts, step.end_offsets())
-        self._remembered = replace(self._remembered, scope=step.scope, places=commits.places)
+        self._remember(step, log_starts=log_starts, places=commits.places)
 
     def everything(self) -> None:
-        answers = ask_everything(self._steps())
-        self._remembered = replace(self._remembered, scope=answers.scope, places=answers.commits.places)
+        step = self._steps()
+        answers = ask_everything(step)
+        self._remember(step, log_starts=answers.log_starts, places=answers.commits.places)
+
+    def _remember(self, step: Steps, **answered: Any) -> None:
+        topology, rounds_done = step.topology, self._remembered.rounds_done + 1
+        self._remembered = replace(
+            self._remembered, topology=topology, scope=step.scope, is_calm=True, rounds_done=rounds_done, **answered
+        )
 
     def _steps(self) -> Steps:
         signals = Signals()
-        topology = fetch_cluster(self._watched, signals)
+        topology = fetch_cluster(self._watched, signals, self._remembered)
         assert topology is not None, signals.coverage[0].error
         return Steps(self._watched, signals, topology, self._remembered)
 
@@ -109,7 +116,7 @@ class Rounds:
     def next(self) -> None:
         asked = CountedSignals()
         began_s = time.process_time()
-        topology = fetch_cluster(self._watched, asked)
+        topology = fetch_cluster(self._watched, asked, self._remembered)
         assert topology is not None, asked.coverage[0].error
         tick = self._remembered.rounds_done
         collected = collect_round(self._watched, asked, topology, self._remembered, tick)

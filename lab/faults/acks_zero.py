@@ -34,7 +34,7 @@ def inject(ground: Ground) -> Injected:
     sink = Sink(ground, flow.sink, acks="0", linger_ms=0)
     ground.produce(flow.source, kept)
     _hand_on(ground, flow, sink, kept)
-    ground.await_that(lambda: ground.end_of(flow.sink).offset == kept, f"{flow.sink} did not get its first records")
+    ground.await_end(flow.sink, kept)
     # What the group commits is judged from the first commit that was seen while both topics were read.
     time.sleep(2 * SEEN_AFTER_S)
     ground.produce(flow.source, lost)

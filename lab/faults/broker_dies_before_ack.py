@@ -25,7 +25,7 @@ def inject(ground: Ground) -> Injected:
     """Returns when both producers have their acknowledgements from the new leader."""
     killed, other = ground.two_to_hurt()
     count = ground.some(20, 90)
-    topics = [ground.create_topic(what, [[killed, other]]) for what in ("plain", "idempotent")]
+    topics = [ground.create_topic(what, [[killed, other]], min_insync_replicas="1") for what in ("plain", "idempotent")]
     clients = [ground.name(what) for what in ("plain-sender", "idempotent-sender")]
     producers = [
         ground.producer_that_may_lose_answers(client, enable_idempotence=is_idempotent)

@@ -29,7 +29,7 @@ class Rounds:
     def next(self) -> Collected:
         started_s = time.monotonic()
         signals = Signals()
-        topology = fetch_cluster(self.watched, signals)
+        topology = fetch_cluster(self.watched, signals, self.remembered)
         if topology is None:
             collected = unreachable_round(self.watched, signals, self.remembered, "unknown", self.tick)
         else:
@@ -77,7 +77,7 @@ def watch_at() -> Iterator[Callable[..., Rounds]]:
 
     yield begin
     for watched in opened:
-        watched.connections.close()
+        watched.close()
 
 
 @pytest.fixture

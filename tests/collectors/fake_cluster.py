@@ -102,7 +102,7 @@ class FakeCluster:
     def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        return self._answer("metadata", self._metadata())
+        return self._answer("addresses", self._metadata())
 
     def learn_brokers(self, brokers: Any, cluster_id: str) -> None:
         """Their addresses are no matter."""

@@ -40,6 +40,13 @@ def test_a_share_group_whose_coordinator_is_silent_stands_nowhere_known():
     assert coverage(seen, Signal.SHARE_OFFSETS).failed == 1
 
 
+def test_a_share_group_without_a_partition_in_the_answer_is_no_group_without_lag():
+    (row,) = one_round(FakeCluster(shares={GROUP: {}})).rows["share_offsets"]
+
+    assert (row["group_id"], row["topic"], row["lag"]) == (GROUP, None, None)
+    assert row["lag_unknown"].startswith("no partition in the answer")
+
+
 def test_log_directories_are_asked_for_in_the_first_round_and_in_every_twelfth():
     cluster = FakeCluster()
     first, second = following(cluster), following(cluster, 1)

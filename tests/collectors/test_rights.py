@@ -20,9 +20,10 @@ PIPELINE = PipelineSettings(name="p", cluster="c", source="orders", group="payer
 
 def one_round(cluster: FakeCluster, remembered: Remembered | None = None, tick: int = 0) -> Collected:
     signals = Signals()
-    topology = fetch_cluster(cluster.watched, signals)
+    known = remembered or Remembered()
+    topology = fetch_cluster(cluster.watched, signals, known)
     assert topology is not None
-    return collect_round(cluster.watched, signals, topology, remembered or Remembered(), tick)
+    return collect_round(cluster.watched, signals, topology, known, tick)
 
 
 def coverage(seen: Collected, signal: Signal) -> Coverage:

@@ -14,7 +14,7 @@ SILENT = Unknown("broker 2 did not answer in time")
 
 def one_round(cluster: FakeCluster, remembered: Remembered | None = None, tick: int = 0) -> Collected:
     signals, remembered = Signals(), remembered or Remembered()
-    topology = fetch_cluster(cluster.watched, signals)
+    topology = fetch_cluster(cluster.watched, signals, remembered)
     if topology is None:
         return unreachable_round(cluster.watched, signals, remembered, "fake-id", tick)
     return collect_round(cluster.watched, signals, topology, remembered, tick)

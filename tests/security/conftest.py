@@ -124,4 +124,4 @@ def watch() -> Iterator[Callable[..., Rounds]]:
 
     yield begin
     for watched in opened:
-        watched.connections.close()
+        watched.close()

@@ -141,7 +141,7 @@ def is_told(right, seen, subject):
     return is_told_there or (by_name is not None and named in (by_name.error or ""))
 
 
-# The group here is no share group; whoever asks for their offsets is refused as the table says by Kafka's code.
+# Share groups have a test of their own, in test_live_newer_groups.py.
 WITH_RIGHTS = [signal for signal, need in NEEDS.items() if need.rights and signal != Signal.SHARE_OFFSETS]
 
 
