@@ -51,8 +51,6 @@ def _refused(
     signals: Signals, signal: Signal, missing: Collection[str], ask: Callable[[], Permitted], refusal: Unknown
 ) -> dict[str, Unknown]:
     """Of what vanished, all that is not surely gone."""
-    if not missing:
-        return {}
     otherwise: Permitted = dict.fromkeys(missing, NOT_ASKED)
     permitted = signals.run(
         signal,
