@@ -16,7 +16,8 @@ from tests.spark_jobs.conftest import spark as spark
 from tests.spark_jobs.scripted import Script, ids
 from tests.spark_jobs.test_live import collecting, findings, live_rounds, until
 
-pytestmark = [pytest.mark.integration, pytest.mark.spark]
+# A broker, Spark and the collectors start here, one after another.
+pytestmark = [pytest.mark.integration, pytest.mark.spark, pytest.mark.timeout(400)]
 
 EVERYTHING = [
     allow(AclOperation.READ, ResourceType.TOPIC, "*"),

@@ -40,15 +40,14 @@ class Subject:
     transactional_id: str
 
     def named(self, right: Right) -> str:
-        return (
-            right.name
-            or {
-                needs.TOPIC: self.topic,
-                needs.GROUP: self.group,
-                needs.TRANSACTIONAL_ID: self.transactional_id,
-                needs.CLUSTER: THE_CLUSTER,
-            }[right.resource]
-        )
+        if right.name is not None:
+            return right.name
+        return {
+            needs.TOPIC: self.topic,
+            needs.GROUP: self.group,
+            needs.TRANSACTIONAL_ID: self.transactional_id,
+            needs.CLUSTER: THE_CLUSTER,
+        }[right.resource]
 
     def acl(self, right: Right) -> Acl:
         return allow(AclOperation[right.operation], KINDS[right.resource], self.named(right))
