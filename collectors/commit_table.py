@@ -96,12 +96,16 @@ def _failed(
 
 def named_epochs(found: Commits) -> set[tuple[TopicPartition, int]]:
     """The leader epochs that commits on each partition name."""
-    has_epoch = found.leader_epoch >= 0
-    places = found.places
-    rows = np.stack(
-        [places.topic[has_epoch], places.partition[has_epoch], found.leader_epoch[has_epoch].astype(np.int64)], axis=1
-    )
+    has_epoch, places = found.leader_epoch >= 0, found.places
+    if not has_epoch.any():
+        return set()
+    topic, partition, epoch = places.topic[has_epoch], places.partition[has_epoch], found.leader_epoch[has_epoch]
+    # As one number each: to find the different ones among rows of three takes ten times as long.
+    partitions, epochs = int(partition.max()) + 1, int(epoch.max()) + 1
+    different = np.unique((topic * partitions + partition) * epochs + epoch)
+    where, epoch = np.divmod(different, epochs)
+    topic, partition = np.divmod(where, partitions)
     return {
-        (TopicPartition(places.topics[topic], partition), epoch)
-        for topic, partition, epoch in np.unique(rows, axis=0).tolist()
+        (TopicPartition(places.topics[a_topic], a_partition), an_epoch)
+        for a_topic, a_partition, an_epoch in zip(topic.tolist(), partition.tolist(), epoch.tolist(), strict=True)
     }

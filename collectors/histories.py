@@ -70,9 +70,9 @@ class Context:
     now_ms: int
 
 
-def resumed(data_dir: Path, cluster_id: str, settled: Mapping[str, GroupState]) -> Histories:
-    """After a restart: nothing twice, and groups are followed from their newest settled sample."""
-    tails, unstored = log_ledger.resumed(data_dir, cluster_id, TABLES)
+def resumed(data_dir: Path, cluster_id: str, before_ms: int, settled: Mapping[str, GroupState]) -> Histories:
+    """After a restart, the last round being `before_ms`: nothing twice, groups followed from their settled samples."""
+    tails, unstored = log_ledger.resumed(data_dir, cluster_id, before_ms, TABLES)
     groups = group_history.with_sampled({}, settled)
     return Histories(tails[CONSUMER_OFFSETS], tails[TRANSACTION_STATE], groups=groups, unstored=unstored)
 

@@ -6,8 +6,8 @@ from functools import partial
 
 from collectors import configurations, features, groups, open_producers, open_transactions, partition_state, quorum
 from collectors.group_list import GroupList
-from collectors.intervals import Interval, Key, Running, Seen, advance, rows
-from collectors.rows import Row
+from collectors.intervals import Interval, Key, Running, Seen, Step, advance, columns, rows
+from collectors.rows import Row, Rows
 from guarantees.observations import Round
 from guarantees.unknown import Unknown
 from kafka_reader.features import Described
@@ -114,23 +114,20 @@ KEPT: Mapping[str, Kept] = {
 }
 
 
-def advance_all(
-    before: Mapping[str, Running], facts: Facts, gap_ms: int
-) -> tuple[dict[str, Running], dict[str, list[Row]]]:
+def advance_all(before: Mapping[str, Running], facts: Facts, gap_ms: int) -> tuple[dict[str, Running], dict[str, Rows]]:
     """The running intervals after the round, and the rows it leaves, by table."""
-    running: dict[str, Running] = {}
+    steps = {name: _step(name, kept, before.get(name, {}), facts, gap_ms) for name, kept in KEPT.items()}
     written: dict[str, list[Row]] = {}
-    for name, kept in KEPT.items():
-        if name == partition_state.TABLE and not facts.are_states_new:
-            running[name], written[name] = before.get(name, {}), []  # stated again as they are, they would say nothing
-            continue
-        step = advance(
-            before.get(name, {}),
-            kept.seen(facts),
-            gap_ms=gap_ms,
-            now_ms=facts.round.ended_at_ms,
-            gone=partial(kept.gone, facts),
-        )
-        running[name] = step.running
-        written.setdefault(kept.table, []).extend(rows(kept.table, facts.round.cluster_id, step.written))
-    return running, written
+    for name, step in steps.items():
+        if name != partition_state.TABLE:
+            table = KEPT[name].table
+            written.setdefault(table, []).extend(rows(table, facts.round.cluster_id, step.written))
+    states = columns(partition_state.TABLE, facts.round.cluster_id, steps[partition_state.TABLE].written)
+    return {name: step.running for name, step in steps.items()}, {**written, partition_state.TABLE: states}
+
+
+def _step(name: str, kept: Kept, before: Running, facts: Facts, gap_ms: int) -> Step:
+    if name == partition_state.TABLE and not facts.are_states_new:
+        return Step(before, ())  # stated again as they are, they would say nothing
+    gone = partial(kept.gone, facts)
+    return advance(before, kept.seen(facts), gap_ms=gap_ms, now_ms=facts.round.ended_at_ms, gone=gone)

@@ -8,17 +8,19 @@ from pathlib import Path
 from collectors.internal_tail import LogPosition, LogReading, Tail
 from collectors.rows import Row
 from guarantees.internal_records import Logged, Undecoded
-from store.reading import read
+from store.contracts import TABLES, Family
+from store.reading import EVERYTHING_TO_MS, Window, read
 from store.rows import python_rows
 
 TABLE = "log_ranges"
 _NEWEST_RANGES = (
     "cluster_id = ? QUALIFY row_number() OVER (PARTITION BY topic, partition ORDER BY observed_at DESC) = 1"
 )
-_BEYOND_RANGES = (
+_BEYOND = (
     "cluster_id = ? AND log_offset IS NOT NULL AND epoch_ms(read_at) > ? "
-    "QUALIFY row_number() OVER (PARTITION BY log_partition ORDER BY log_offset DESC) = 1"
+    "QUALIFY row_number() OVER (PARTITION BY log_partition ORDER BY read_at DESC, log_offset DESC) = 1"
 )
+DAY_MS = 24 * 60 * 60_000
 
 # Of a table and a partition of its log, the first offset whose row is not stored yet.
 Unstored = Mapping[tuple[str, int], int]
@@ -52,24 +54,32 @@ def rows(cluster_id: str, reading: LogReading, records: Iterable[Logged]) -> lis
     ]
 
 
-def resumed(data_dir: Path, cluster_id: str, tables: Mapping[str, Sequence[str]]) -> tuple[dict[str, Tail], Unstored]:
-    """The tail of each topic, and what of each of its tables is stored beyond it: a crash may lie between the two."""
+def resumed(
+    data_dir: Path, cluster_id: str, before_ms: int, tables: Mapping[str, Sequence[str]]
+) -> tuple[dict[str, Tail], Unstored]:
+    """The tail of each topic, and what of each of its tables is stored beyond it: a crash may lie between the two.
+
+    `before_ms`: the last round. A partition that was idle for a day begins anew: what is kept longer is not kept twice.
+    """
     tails: dict[str, Tail] = {}
     unstored: dict[tuple[str, int], int] = {}
-    newest = python_rows(TABLE, read(data_dir, TABLE, None, _NEWEST_RANGES, (cluster_id,)))
-    for topic in tables:
-        positions = {
-            int(str(row["partition"])): LogPosition(str(row["topic_id"]), int(str(row["next_offset"])))
-            for row in newest
-            if row["topic"] == topic
-        }
-        tails[topic] = Tail(positions)
-        last_ms = max((int(str(row["observed_at"])) for row in newest if row["topic"] == topic), default=0)
-        for table in tables[topic]:
-            for row in python_rows(table, read(data_dir, table, None, _BEYOND_RANGES, (cluster_id, last_ms))):
+    window = Window(max(0, before_ms - DAY_MS), EVERYTHING_TO_MS)
+    newest = python_rows(TABLE, read(data_dir, TABLE, window, _NEWEST_RANGES, (cluster_id,)))
+    for topic, of_topic in tables.items():
+        ranges = [row for row in newest if row["topic"] == topic]
+        last_ms = max((int(str(row["observed_at"])) for row in ranges), default=0)
+        tails[topic] = Tail({int(str(row["partition"])): _position(row) for row in ranges})
+        for table in of_topic:
+            since_ms = 0 if TABLES[table].family is Family.EVENT else last_ms
+            for row in python_rows(table, read(data_dir, table, None, _BEYOND, (cluster_id, since_ms))):
                 number = int(str(row["log_partition"]))
-                unstored[table, number] = int(str(row["log_offset"])) + 1
+                if number not in tails[topic].positions or int(str(row["read_at"])) > last_ms:
+                    unstored[table, number] = int(str(row["log_offset"])) + 1
     return tails, unstored
+
+
+def _position(row: Row) -> LogPosition:
+    return LogPosition(str(row["topic_id"]), int(str(row["next_offset"])))
 
 
 def not_stored(table: str, found: Iterable[Row], unstored: Unstored) -> list[Row]:

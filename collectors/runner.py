@@ -162,7 +162,7 @@ class ClusterRounds:
         self._cluster_id = last.cluster_id
         self._tick = kept.next_tick
         self._remembered = remembered(kept)
-        known = histories.resumed(self._data_dir, last.cluster_id, self._remembered.settled)
+        known = histories.resumed(self._data_dir, last.cluster_id, last.observed_at_ms, self._remembered.settled)
         self._remembered = replace(self._remembered, histories=known)
         self._judged, events = judge_again(
             replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()

@@ -37,21 +37,20 @@ class GroupCommits(Mapping[TopicPartition, FetchedCommit]):
         self.spans = spans
 
     def __getitem__(self, partition: TopicPartition) -> FetchedCommit:
-        for row, name in self._rows():
-            if name == partition:
-                return commit(self.columns, row)
+        for topic, start, stop in self.spans.topics:
+            if topic == partition.topic:
+                for row in range(start, stop):
+                    if self.columns.layout.partition[row] == partition.partition:
+                        return commit(self.columns, row)
         raise KeyError(partition)
 
     def __iter__(self) -> Iterator[TopicPartition]:
-        return (partition for _, partition in self._rows())
+        for topic, start, stop in self.spans.topics:
+            for partition in self.columns.layout.partition[start:stop].tolist():
+                yield TopicPartition(topic, partition)
 
     def __len__(self) -> int:
         return sum(span.stop - span.start for span in self.spans.topics)
-
-    def _rows(self) -> Iterator[tuple[int, TopicPartition]]:
-        for topic, start, stop in self.spans.topics:
-            for row in range(start, stop):
-                yield row, TopicPartition(topic, int(self.columns.layout.partition[row]))
 
 
 @dataclass(frozen=True, slots=True)

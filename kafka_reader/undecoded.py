@@ -46,6 +46,7 @@ class Prepared:
 
     def __init__(self, request: Any, asked: tuple[Any, ...], bodies: Mapping[int, bytes] | None = None) -> None:
         self._request = request
+        self._version: int | None = None
         self.asked = asked
         self._bodies = dict(bodies or {})
         self.layout: Any = None
@@ -55,16 +56,20 @@ class Prepared:
 
     @property
     def API_VERSION(self) -> int | None:  # noqa: N802 — kafka-python's name
-        version: int | None = self._request.API_VERSION
-        return version
+        return self._version
 
     @API_VERSION.setter
     def API_VERSION(self, version: int) -> None:  # noqa: N802
-        self._request.API_VERSION = version
+        self._version = self._request.API_VERSION = version
 
     @property
     def header(self) -> "_Header":
         return _Header(self._request.header)
+
+    def again(self) -> "Prepared":
+        """To be sent once more, in whatever version the broker understands by then."""
+        self._version = None
+        return self
 
     def body(self, version: int) -> bytes:
         """The request without size and header."""
@@ -92,7 +97,7 @@ class PreparedRequests:
         kept = self._kept.get((build, broker))
         if kept is None or kept.asked != wanted:
             kept = self._kept[build, broker] = build(wanted)
-        return kept
+        return kept.again()
 
 
 class _Header:

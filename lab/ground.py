@@ -22,7 +22,6 @@ from lab.partition_ends import End, listed_end
 from lab.partition_log import PartitionLog, Seen, await_change
 from lab.paths import LabPaths
 from lab.records import patiently, read_until, send
-from lab.stored_batches import StoredBatch, stored_batches
 from lab.topics import Flow, flow_of, name_of
 from lab.truth import now_ms
 from lab.watch import Monitor
@@ -33,6 +32,8 @@ HURT = (1, 3)
 # Two rounds and a little of a monitor that looks every five seconds: what is to be seen must last as long.
 SEEN_AFTER_S = 11.5
 _HAPPENS_WITHIN_S = 60.0
+# Its record jobs read many topics in a round when many faults run at once.
+_JUDGED_WITHIN_S = 180.0
 
 
 class Ground:
@@ -202,10 +203,6 @@ class Ground:
         self.await_that(is_led, f"{topic}-{partition} should be led in a newer epoch than {before.leader_epoch}")
         return ends[-1]
 
-    def stored_batches(self, topic: str) -> list[StoredBatch]:
-        """Partition 0 as the broker that nobody hurts has it on its disk."""
-        return stored_batches(self.cluster.partition_log(STAYS, topic, 0))
-
     def stable_end_of(self, topic: str) -> int:
         """The last stable offset of partition 0: up to where a read_committed reader sees it."""
         return listed_end(self.bootstrap, topic, 0, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED).offset
@@ -221,12 +218,18 @@ class Ground:
             raise LabError(f"{topic}-{partition} did not get into the state that {self.code} needs")
         return seen
 
-    def await_that(self, holds: Callable[[], bool], what: str) -> int:
+    def await_judged(self, flow: Flow) -> None:
+        """Until the monitor, where the lab has one, compares the pipeline's two sides."""
+        if (monitor := self.monitor) is not None:
+            what = f"{flow.source} to {flow.sink} is not judged"
+            self.await_that(lambda: monitor.is_judging(flow), what, within_s=_JUDGED_WITHIN_S)
+
+    def await_that(self, holds: Callable[[], bool], what: str, *, within_s: float = _HAPPENS_WITHIN_S) -> int:
         """The moment it held, looked for ten times a second."""
-        deadline = time.monotonic() + _HAPPENS_WITHIN_S
+        deadline = time.monotonic() + within_s
         while not holds():
             if time.monotonic() > deadline:
-                raise LabError(f"{what}: not within {_HAPPENS_WITHIN_S:.0f} s")
+                raise LabError(f"{what}: not within {within_s:.0f} s")
             time.sleep(0.1)
         return now_ms()
 

@@ -8,6 +8,7 @@ from lab.errors import LabError
 from lab.ground import Ground
 from lab.records import record_with_id
 from lab.self_check import extra_copies
+from lab.truth import now_ms
 
 
 class Sink:
@@ -17,6 +18,8 @@ class Sink:
         self.topic = topic
         self._producer = ground.producer(**settings)
         self._stored: list[Spot] = []
+        self._ids: set[str] = set()
+        self.last_copy_at_ms = 0
         self._refused: list[str] = []
 
     def put(self, message: Message) -> None:
@@ -28,6 +31,9 @@ class Sink:
                 self._refused.append(error.str())
             elif stored.offset() is not None:  # with acks=0 nobody says where it is
                 self._stored.append(Spot(partition, int(str(stored.offset())), message_id))
+                if message_id in self._ids:
+                    self.last_copy_at_ms = now_ms()
+                self._ids.add(message_id)
 
         self._producer.produce(self.topic, partition=partition, on_delivery=delivered, **record_with_id(message_id))
 

@@ -5,6 +5,7 @@ that somebody who looks every five seconds can see it.
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
@@ -15,7 +16,6 @@ from guarantees.findings import Grade, Kind
 from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Expected
 from lab.records import read_each
-from lab.truth import now_ms
 
 RECORDS = 600
 _BEFORE = 20
@@ -47,7 +47,7 @@ class SharedWork:
         """Each owns a partition and has committed what was there."""
         members = (self.slow, self.other)
         for member in members:
-            member.subscribe([self.topic])
+            member.subscribe([self.topic], on_revoke=self._hand_over, on_lost=_owns_it_no_more)
         self.ground.await_that(
             lambda: all(_owns_one(member) for member in members), f"{self.group_id} did not share {self.topic}"
         )
@@ -80,8 +80,8 @@ class SharedWork:
             grade=Grade.POSSIBLE,
         )
 
-    def the_other_ends_it(self) -> int:
-        """The member that stayed works to the end and leaves in order; when it had written everything."""
+    def the_other_ends_it(self) -> None:
+        """The member that stayed works to the end and leaves in order."""
         ends = [TopicPartition(self.topic, number, _BEFORE + RECORDS) for number in (0, 1)]
 
         def is_done() -> bool:
@@ -89,10 +89,8 @@ class SharedWork:
             return all(int(self.other.position([end])[0].offset) == end.offset for end in ends)
 
         self.ground.await_that(is_done, f"{self.topic} was not read")
-        written_at_ms = now_ms()
         self.ground.leave(self.group_id, self.other)
         self.slow.close()
-        return written_at_ms
 
     def _has_moved(self) -> bool:
         self._work(self.other, 5)
@@ -111,8 +109,14 @@ class SharedWork:
                 time.sleep(_RECORD_TAKES_S)
         if done:
             self.target.flush()
-            with suppress(KafkaException):  # what a rebalance has taken away meanwhile is not the member's to commit
+            with suppress(KafkaException):  # a rebalance is under way, and `_hand_over` comes with the next poll
                 member.commit(asynchronous=False)
+
+    def _hand_over(self, member: Consumer, _partitions: Sequence[TopicPartition]) -> None:
+        """What is done is committed before a rebalance takes it away: only the slow member's records come again."""
+        self.target.flush()
+        with suppress(KafkaException):
+            member.commit(asynchronous=False)
 
     def _take(self, count: int) -> None:
         """Records that are worked on and not committed."""
@@ -128,6 +132,10 @@ def shared_work(ground: Ground, topic: str, group_id: str, target: Target) -> Sh
         for interval in (_MAX_POLL_INTERVAL_MS, 300_000)
     )
     return SharedWork(ground, topic, group_id, slow, other, target)
+
+
+def _owns_it_no_more(_member: Consumer, _partitions: Sequence[TopicPartition]) -> None:
+    """Others have the partition already: what was not committed is theirs."""
 
 
 def _owns_one(member: Consumer) -> bool:

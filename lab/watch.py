@@ -100,6 +100,9 @@ class Monitor:
         while self._has_jobs and not _has_run_jobs(data_dir(self._directory)):
             _check(self._parts["jobs"], deadline, self._directory)
 
+    def is_judging(self, flow: Flow) -> bool:
+        return is_judging(data_dir(self._directory), flow)
+
     def stop(self) -> None:
         for part in self._parts.values():
             part.stop(_STOP_WITHIN_S)
@@ -139,6 +142,12 @@ def is_watching(data: Path) -> bool:
         return False
     covered = set(snapshot(data / METRICS_FILE, ["ledger"])["ledger"].column("topic").to_pylist())
     return {flow.sink for flow in (ORDERS_FLOW, SHIPMENTS_FLOW)} <= covered
+
+
+def is_judging(data: Path, flow: Flow) -> bool:
+    """A commit of the group was seen while both topics were read: what comes after it is compared."""
+    judged = snapshot(data / METRICS_FILE, ["losses"])["losses"]
+    return flow.source in judged.column("topic").to_pylist()
 
 
 def read_found(data: Path) -> list[Found]:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from benchmarks.collectors.measured import Cost, Line, Totals, cost, mean, peak_mb
 from collectors import end_offsets
 from collectors.judging import Judged, judge, thresholds
-from collectors.round import Collected, collect_round, fetch_cluster
+from collectors.round import collect_round, fetch_cluster
 from collectors.runner import append_round, collect_cycles_rarely
 from collectors.signals import Signals
 from collectors.steps import Steps, ask_everything
@@ -106,12 +106,7 @@ class Rounds:
         self._judged = Judged(Memory.empty(), {})
         self._remembered = Remembered()
         self._parts: dict[str, float] = {}
-        self._newest: Collected | None = None
-
-    @property
-    def newest_round(self) -> Round:
-        assert self._newest is not None
-        return self._newest.round
+        self.newest_round: Round | None = None
 
     def next(self) -> None:
         asked = CountedSignals()
@@ -126,7 +121,7 @@ class Rounds:
         self._judged, events = judge(self._judged, collected.round, self._thresholds, collected.round.ended_at_ms)
         append_events(self._log, events)
         judged_s = time.process_time()
-        self._newest, self._remembered = collected, collected.remembered
+        self.newest_round, self._remembered = collected.round, collected.remembered
         asked_s = sum(asked.spent_s.values())
         self._note({f"ask: {name}": used_s for name, used_s in asked.spent_s.items()})
         self._note({"make rows and intervals": collected_s - began_s - asked_s})
@@ -158,8 +153,9 @@ class CountedSignals(Signals):
         return collected
 
 
-def totals(observed: Round) -> Totals:
+def totals(observed: Round | None) -> Totals:
     """By the lag the pages show."""
+    assert observed is not None
     lags = [
         consumer_lag(commit, observed.partitions[key.topic_partition]).lag_hw
         for key, commit in observed.commits.items()

@@ -4,13 +4,12 @@ The leader of the target is paused: what is written to its socket then is lost w
 replica has been elected. The producer hears nothing of that, and its service commits what it believes it has sent.
 """
 
-import time
 from dataclasses import replace
 
 from guarantees.findings import Grade, Kind
 from lab.client_history import identity
 from lab.deeds import Spot
-from lab.ground import SEEN_AFTER_S, Ground
+from lab.ground import Ground
 from lab.injected import Injected, expected_by_partition
 from lab.records import read_each
 from lab.sink import Sink
@@ -35,8 +34,7 @@ def inject(ground: Ground) -> Injected:
     ground.produce(flow.source, kept)
     _hand_on(ground, flow, sink, kept)
     ground.await_end(flow.sink, kept)
-    # What the group commits is judged from the first commit that was seen while both topics were read.
-    time.sleep(2 * SEEN_AFTER_S)
+    ground.await_judged(flow)
     ground.produce(flow.source, lost)
     injected_at_ms = now_ms()
     ground.cluster.pause(away)

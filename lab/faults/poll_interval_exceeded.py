@@ -38,11 +38,12 @@ def inject(ground: Ground) -> Injected:
 def recover(ground: Ground, injected: Injected) -> Injected:
     """The member that stayed works to the end: by then the sink has got again what came again."""
     (work,) = ground.held
-    written_at_ms = work.the_other_ends_it()
-    twice = expected_by_partition(Kind.DUPLICATE_WRITE, work.target.topic, None, work.target.copies(), written_at_ms)
+    work.the_other_ends_it()
+    sink, stored_at_ms = work.target, work.target.last_copy_at_ms
+    twice = expected_by_partition(Kind.DUPLICATE_WRITE, sink.topic, None, sink.copies(), stored_at_ms)
     return replace(
         injected,
         recovered_at_ms=now_ms(),
-        evidence_at_ms=written_at_ms,
+        evidence_at_ms=stored_at_ms,
         expected=(*injected.expected, *twice),
     )

@@ -32,8 +32,7 @@ def inject(ground: Ground) -> Injected:
     ground.produce(flow.source, sent)
     first = RelayProcess(ground, flow, 1)
     first.await_sink(sent)
-    # What the group commits is judged from the first commit that was seen while both topics were read.
-    time.sleep(2 * SEEN_AFTER_S)
+    ground.await_judged(flow)
     injected_at_ms = now_ms()
     first.fail_with(Command(Fault.COMMIT_FIRST, lost))
     ground.produce(flow.source, lost)

@@ -174,7 +174,7 @@ def stored(data_dir, found, *, is_ledger_cut_off=False):
 def test_reading_goes_on_where_it_was_and_groups_from_their_last_sample(tmp_path):
     stored(tmp_path, told(Histories(), reading(COMMIT), NOTHING_READ, NO_SAMPLES, context()))
 
-    again = resumed(tmp_path, "cluster-id", {"g": NEW})
+    again = resumed(tmp_path, "cluster-id", NOW_MS, {"g": NEW})
 
     assert again.group_tail.positions == {0: LogPosition("topic-id", 1)}
     assert again.groups["g"].settled.members[0].member_id == "m-1"
@@ -182,12 +182,22 @@ def test_reading_goes_on_where_it_was_and_groups_from_their_last_sample(tmp_path
 
 def test_what_was_stored_before_a_death_is_not_stored_again(tmp_path):
     stored(tmp_path, told(Histories(), reading(COMMIT), NOTHING_READ, NO_SAMPLES, context()), is_ledger_cut_off=True)
-    again = resumed(tmp_path, "cluster-id", {})
+    again = resumed(tmp_path, "cluster-id", NOW_MS, {})
 
     found = told(again, reading(COMMIT, COMMIT, (COMMIT[0], None)), NOTHING_READ, NO_SAMPLES, context())
 
     assert again.group_tail.positions == {}
     assert [(row["log_offset"], row["committed_offset"]) for row in found.rows["commits"]] == [(2, None)]
+
+
+def test_a_rebalance_of_a_partition_that_was_idle_for_days_is_not_stored_again(tmp_path):
+    stored(tmp_path, told(FOLLOWED, reading(GENERATION), NOTHING_READ, NO_SAMPLES, context()))
+    again = resumed(tmp_path, "cluster-id", NOW_MS + 3 * log_ledger.DAY_MS, {})
+
+    found = told(replace(again, groups=FOLLOWED.groups), reading(GENERATION), NOTHING_READ, NO_SAMPLES, context())
+
+    assert again.group_tail.positions == {}
+    assert found.rows["rebalances"] == []
 
 
 # Where each partition is read on.
