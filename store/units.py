@@ -13,8 +13,8 @@ _NAMES: Mapping[str, str] = {
         backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min nearest_offsets
         offsets_planned offsets_read undecided unexplained""",
     "records": """
-        aborted aborted_records extra_copies markers records records_without_id sampled_extra_copies visible
-        without_id""",
+        aborted aborted_records extra_copies markers missing not_json records records_not_json records_without_id
+        sampled_extra_copies visible without_id""",
     "message ids": "ids ids_judged ids_late ids_lost ids_unseen late lost sampled surplus waiting",
     "slices": "slices_done slices_planned",
     "answers": "answered asked failed refused",

@@ -25,7 +25,10 @@ SCHEMA = (
 
 @dataclass(frozen=True, slots=True)
 class RangeRequest:
-    """A range and how its topic is audited: how ids are found, which share is kept, how far back copies are sought."""
+    """A range and how its topic is audited: how ids are found, which share is kept, how far back copies are sought.
+
+    `copies` of an id are meant to be there.
+    """
 
     range: OffsetRange
     bootstrap_servers: str
@@ -34,6 +37,7 @@ class RangeRequest:
     rate: float
     horizon_s: float
     store_ids: bool
+    copies: int = 1
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> "RangeRequest":
@@ -46,6 +50,7 @@ class RangeRequest:
             rate=given["rate"],
             horizon_s=given["horizon_s"],
             store_ids=given["store_ids"],
+            copies=given["copies"],
         )
 
 
