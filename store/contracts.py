@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from store.tables.audits import AUDITS
 from store.tables.columns import Column, Family, Table, Type
+from store.tables.headers import HEADERS
 from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
 from store.tables.metrics import METRICS
@@ -18,5 +19,5 @@ __all__ = ["ALL", "SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type
 
 SCHEMA_VERSION = 1
 
-ALL: Sequence[Table] = (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS)
+ALL: Sequence[Table] = (*SAMPLES, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS, *HEADERS)
 TABLES: Mapping[str, Table] = {table.name: table for table in ALL}
