@@ -1,5 +1,7 @@
 """The page list. Run with `streamlit run app.py` and TIDEMARK_SETTINGS, or TIDEMARK_BOOTSTRAP and TIDEMARK_DATA_DIR."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from dashboard import cached
@@ -34,7 +36,7 @@ navigation = st.navigation(
         "Tidemark": [
             st.Page(f"{pages}/health.py", title="Health", icon=":material/health_and_safety:"),
             st.Page(f"{pages}/settings.py", title="Settings", icon=":material/tune:"),
-            *(st.Page(path) for path in settings.page.extra_pages),
+            *(st.Page(path, title=Path(path).parent.name.title()) for path in settings.page.extra_pages),
         ],
     }
 )

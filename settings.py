@@ -18,6 +18,11 @@ from guarantees.thresholds import Thresholds
 
 SETTINGS_VARIABLE = "TIDEMARK_SETTINGS"
 
+# SASL mechanisms; those of the first take a user and a password.
+BY_PASSWORD = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
+OAUTHBEARER = "OAUTHBEARER"
+GSSAPI = "GSSAPI"
+
 
 class SettingsError(Exception):
     """The settings cannot be used as written; the message names the key and the remedy."""
@@ -54,13 +59,27 @@ class Security:
     certificate_file: str | None = None
     key_file: str | None = None
     key_password: Secret | None = None
+    token: Secret | None = None
+    token_endpoint: str | None = None
+    client_id: str | None = None
+    client_secret: Secret | None = None
+    scope: str | None = None
+    kerberos_service_name: str | None = None
 
     def __post_init__(self) -> None:
-        known = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
-        if self.protocol not in known:
-            raise SettingsError(f"security.protocol {self.protocol!r} is none of {', '.join(known)}")
-        if self.protocol.startswith("SASL") and self.sasl_mechanism is None:
-            raise SettingsError("security.sasl_mechanism is needed with a SASL protocol")
+        _check_choice("security.protocol", self.protocol, ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"))
+        if self.protocol.startswith("SASL") != (self.sasl_mechanism is not None):
+            raise SettingsError("security.sasl_mechanism is needed with a SASL protocol, and with no other")
+        if self.sasl_mechanism is not None:
+            _check_choice("security.sasl_mechanism", self.sasl_mechanism, (*BY_PASSWORD, OAUTHBEARER, GSSAPI))
+        if self.sasl_mechanism in BY_PASSWORD and None in (self.username, self.password):
+            raise SettingsError(f"security.username and password are needed with {self.sasl_mechanism}")
+        if self.sasl_mechanism == OAUTHBEARER and not self._has_token():
+            raise SettingsError("security.token, or token_endpoint with client_id and client_secret, is needed")
+
+    def _has_token(self) -> bool:
+        by_endpoint = None not in (self.token_endpoint, self.client_id, self.client_secret)
+        return (self.token is not None) != by_endpoint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +87,8 @@ class ClusterSettings:
     """A watched cluster. Patterns are shell-style; a name is watched if it matches include and no exclude.
 
     `header_topics`: of which watched topics every batch is read, payloads untouched, for what headers prove.
+    `history_bytes_per_s`: how much is read of Kafka's own topics, for commits, rebalances and transactions as their
+    coordinators wrote them; 0: nothing.
     """
 
     name: str
@@ -81,6 +102,7 @@ class ClusterSettings:
     header_topics: tuple[str, ...] = ()
     security: Security = field(default_factory=Security)
     max_bytes_per_s: int = 20_000_000
+    history_bytes_per_s: int = 2_000_000
 
     def __post_init__(self) -> None:
         if not self.bootstrap_servers:
@@ -264,6 +286,11 @@ def parse_settings(given: Mapping[str, Any]) -> Settings:
     """The settings of a parsed file; every mistake is named with its key."""
     settings: Settings = _build(Settings, given, "")
     return settings
+
+
+def _check_choice(key: str, given: str, known: Sequence[str]) -> None:
+    if given not in known:
+        raise SettingsError(f"{key} {given!r} is none of {', '.join(known)}")
 
 
 def _matches(name: str, include: Sequence[str], exclude: Sequence[str]) -> bool:

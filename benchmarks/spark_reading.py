@@ -135,7 +135,8 @@ def _connected(spark: SparkSession, bootstrap: str, topic: str) -> DataFrame:
 
 
 def _cluster(bootstrap: str) -> ClusterSettings:
-    return ClusterSettings(name="lab", bootstrap_servers=bootstrap)
+    """Read as fast as it goes: a pace would say nothing of the reading."""
+    return ClusterSettings(name="lab", bootstrap_servers=bootstrap, max_bytes_per_s=10_000_000_000)
 
 
 def _pipeline(topics: Topics, sink: str) -> PipelineSettings:

@@ -16,8 +16,9 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the sentences of every cluster."""
-    for cluster in chosen_settings(arguments).clusters:
+    settings = chosen_settings(arguments)
+    for cluster in settings.clusters:
         print(f"{cluster.name} ({cluster.bootstrap_servers})")
-        for sentence in check(cluster):
+        for sentence in check(cluster, settings.pipelines):
             print(f"  {sentence}")
     return 0

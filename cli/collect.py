@@ -1,9 +1,12 @@
 """`tidemark collect`: sample the clusters, for ever or once."""
 
 import argparse
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cli import round_printed
 from cli.chosen import add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
@@ -16,25 +19,22 @@ def add_to(commands: Any) -> None:
     command = commands.add_parser("collect", help="sample offsets, replicas, groups and transactions")
     add_settings_arguments(command)
     command.add_argument("--once", action="store_true", help="one round of every cluster, then stop")
+    command.add_argument("--format", choices=("table", "json"), default="table", help="how --once prints its round")
     command.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run until told to stop; or one round, of which it prints what was asked and what came of it."""
+    """Run until told to stop; or one round, which it prints."""
     settings = chosen_settings(arguments)
     log_to_file(Path(settings.store.data_dir), "collect")
-    for observed in runner.run(settings, stop_event(), once=arguments.once):
-        print("\n".join(coverage_lines(observed)))
+    newest = runner.run(settings, stop_event(), once=arguments.once)
+    if arguments.once:
+        print(printed(newest, arguments.format))
     return 0
 
 
-def coverage_lines(observed: Round) -> list[str]:
-    """One line per signal; nothing that failed or was refused is left out."""
-    lines = [f"cluster {observed.cluster_id}, round {observed.tick}"]
-    for signal in observed.coverage:
-        answered = f"{signal.answered} of {signal.asked} answered"
-        missing = [
-            f"{count} {word}" for count, word in ((signal.refused, "refused"), (signal.failed, "failed")) if count
-        ]
-        lines.append(f"  {signal.signal:<20} " + ", ".join(filter(None, [answered, *missing, signal.error])))
-    return lines
+def printed(newest: Sequence[Round], form: str) -> str:
+    """The rounds of all clusters, for a person or a script."""
+    if form == "json":
+        return json.dumps([round_printed.as_json(observed) for observed in newest], indent=1)
+    return "\n\n".join(round_printed.as_table(observed) for observed in newest)

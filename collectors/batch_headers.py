@@ -8,7 +8,7 @@ from collectors.configurations import Settings as TopicSettings
 from collectors.header_positions import Position, after, begun, part
 from collectors.header_rows import BATCHES, RANGES, ReadRange, batch_rows, range_row, scans
 from collectors.leaders import by_leader
-from collectors.steps import watched_partitions
+from collectors.scope import watched_partitions
 from collectors.stored import REPLAYED_MS
 from collectors.watched import Watched
 from guarantees.batches import HeaderScan

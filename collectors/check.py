@@ -1,41 +1,84 @@
 """What Tidemark can see of a cluster, in sentences: for a first start, and for when something is missing."""
 
+from collections.abc import Iterable, Iterator, Mapping
+
+from collectors import seen_rights
 from collectors.round import collect_round, fetch_cluster
 from collectors.signals import Signals
-from collectors.watched import Remembered, open_cluster
-from guarantees.observations import Coverage, GroupState, Round
-from settings import ClusterSettings
+from collectors.watched import Remembered, Watched, open_cluster
+from guarantees.needs import NEEDS, hidden_without
+from guarantees.observations import Coverage, GroupState, Round, Signal
+from kafka_reader.errors import CollectionError
+from kafka_reader.rights import cluster_request
+from kafka_reader.security import security_sentences
+from settings import ClusterSettings, PipelineSettings, SettingsError
 
 
-def check(cluster: ClusterSettings) -> list[str]:
+def check(cluster: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) -> list[str]:
     """Ask everything once; nothing is stored."""
-    with open_cluster(cluster) as watched:
-        signals = Signals()
-        topology = fetch_cluster(watched, signals)
-        if topology is None:
-            return [f"{cluster.name}: {signals.coverage[0].error}"]
-        observed = collect_round(watched, signals, topology, Remembered(), tick=0).round
-        return [
-            _brokers(cluster.name, observed, topology.brokers, watched.connections.kafka_version),
-            *(f"{name} is not understood by these brokers" for name in watched.connections.not_understood),
-            *(coverage_sentence(coverage) for coverage in observed.coverage),
-            *contents(observed),
-        ]
+    try:
+        with open_cluster(cluster, pipelines) as watched:
+            return [*security_sentences(cluster.security), *_seen(watched)]
+    except SettingsError as exc:
+        return [f"{cluster.name}: {exc}"]
 
 
-def _brokers(name: str, observed: Round, brokers: tuple[int, ...], version: str | None) -> str:
-    listed = ", ".join(map(str, brokers))
-    return f"{name}: cluster {observed.cluster_id}, Kafka {version or 'of unknown version'}, brokers {listed}"
+def _seen(watched: Watched) -> list[str]:
+    signals, name = Signals(), watched.settings.name
+    topology = fetch_cluster(watched, signals, Remembered())
+    if topology is None:
+        return [f"{name}: {signals.coverage[0].error}"]
+    observed = collect_round(watched, signals, topology, Remembered(), tick=0).round
+    version = watched.connections.kafka_version or "of unknown version"
+    return [
+        f"{name}: cluster {observed.cluster_id}, Kafka {version}",
+        *broker_sentences(reachable(watched)),
+        *(absent_sentence(request) for request in watched.connections.not_understood),
+        *(coverage_sentence(coverage) for coverage in observed.coverage),
+        *seen_rights.sentences(watched, topology, observed),
+        *contents(observed),
+    ]
+
+
+def reachable(watched: Watched) -> dict[int, str | None]:
+    """Of every broker None, or why it cannot be asked; the question needs no right."""
+    brokers = watched.connections.brokers
+    answers = watched.connections.send_all({broker: cluster_request() for broker in brokers})
+    return {broker: str(answer) if isinstance(answer, CollectionError) else None for broker, answer in answers.items()}
+
+
+def broker_sentences(brokers: Mapping[int, str | None]) -> Iterator[str]:
+    """Which answer, and what is unknown because of the others."""
+    answering = [str(broker) for broker, why_not in sorted(brokers.items()) if why_not is None]
+    yield f"brokers that answer: {', '.join(answering) or 'none'}"
+    for why_not in filter(None, brokers.values()):
+        yield f"{why_not}: offsets of the partitions it leads and groups it coordinates will be unknown"
+
+
+# Of a signal with several requests: what one alone tells.
+_TOLD_BY = {
+    "ConsumerGroupDescribe": "members of groups of the consumer protocol (KIP-848)",
+    "DescribeTopicPartitions": "eligible leader replicas (KIP-966)",
+}
+
+
+def absent_sentence(request: str) -> str:
+    """What a version of Kafka without the request cannot say."""
+    of_signals = [need.hides for need in NEEDS.values() if request in need.requests.split(", ")]
+    hidden = _TOLD_BY.get(request) or "; ".join(of_signals) or "batch headers, duplicates and losses"
+    return f"{request} is not understood by these brokers; unknown: {hidden}"
 
 
 def coverage_sentence(coverage: Coverage) -> str:
-    """How much of a signal arrived, and why the rest did not."""
+    """How much of a signal arrived, why the rest did not, and what is therefore unknown."""
     if coverage.asked == 0:
         return f"{coverage.signal}: nothing to ask for"
     told = f"{coverage.signal}: {coverage.answered} of {coverage.asked} answered"
     refused = f", {coverage.refused} not permitted" if coverage.refused else ""
     failed = f", {coverage.failed} failed" if coverage.failed else ""
-    return f"{told}{refused}{failed}" + (f": {coverage.error}" if coverage.error else "")
+    why = f": {coverage.error}" if coverage.error else ""
+    hidden = "" if coverage.is_complete else f"; unknown there: {hidden_without(coverage.signal)}"
+    return f"{told}{refused}{failed}{why}{hidden}"
 
 
 def contents(observed: Round) -> list[str]:
@@ -47,8 +90,13 @@ def contents(observed: Round) -> list[str]:
         f"{len(topics)} topics with {len(observed.partitions)} partitions are watched",
         f"{len(groups)} groups are watched, {active} with members",
     ]
+    rights = next((each for each in observed.coverage if each.signal == Signal.RIGHTS), None)
+    is_all = rights is not None and rights.is_complete
     if not topics:
-        sentences.append("no topic is visible: there is none, or DESCRIBE on topics is missing")
+        sentences.append("there is no topic to watch" if is_all else _NONE_VISIBLE.format("topic"))
     if not groups:
-        sentences.append("no group is visible: there is none, or DESCRIBE on groups is missing")
+        sentences.append("there is no group to watch" if is_all else _NONE_VISIBLE.format("group"))
     return sentences
+
+
+_NONE_VISIBLE = "no {0} is visible: there is none, or DESCRIBE on {0}s is missing"

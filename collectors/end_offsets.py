@@ -1,15 +1,21 @@
 """High watermarks and last stable offsets, read after the commits: then no healthy group is ahead of them."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from collectors.leaders import offsets_of_leaders
-from collectors.rows import Row, known_or_reason
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from collectors.columns import flags, numbers_or_null
+from collectors.leaders import Led, offsets_of_leaders
+from collectors.offset_columns import epoch_columns, offset_columns, places
+from collectors.signals import Answered
 from guarantees.observations import PartitionOffsets
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
-from kafka_reader.list_offsets import ListedOffset, high_watermark_request, last_stable_offset_request
+from kafka_reader.list_offsets import high_watermark_request, last_stable_offset_request
+from kafka_reader.listed_offsets import ListedOffsets, in_order, joined
 from kafka_reader.metadata import Topology
 
 TABLE = "partition_offsets"
@@ -17,92 +23,83 @@ TABLE = "partition_offsets"
 NOT_ASKED = Unknown("not asked in this round")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class EndOffsets:
-    """What the leaders answered, per partition asked."""
+    """What the leaders answered, row by row the same partitions."""
 
-    high_watermarks: Mapping[TopicPartition, ListedOffset]
-    last_stable_offsets: Mapping[TopicPartition, ListedOffset]
-
-    @property
-    def values(self) -> list[int | Unknown]:
-        """Everything asked for."""
-        return [listed.offset for each in (self.high_watermarks, self.last_stable_offsets) for listed in each.values()]
+    high_watermarks: ListedOffsets
+    last_stable_offsets: ListedOffsets
 
 
-NOTHING = EndOffsets({}, {})
+NOTHING = EndOffsets(joined([]), joined([]))
 
 
-def collect(connections: Connections, topology: Topology, partitions: Iterable[TopicPartition]) -> EndOffsets:
+def collect(connections: Connections, led: Led, led_at_ms: int) -> EndOffsets:
     """High watermarks first: stable offsets read before them would make busy partitions look blocked."""
-    asked = list(partitions)
-    high_watermarks = offsets_of_leaders(connections, topology, asked, high_watermark_request)
-    return EndOffsets(high_watermarks, offsets_of_leaders(connections, topology, asked, last_stable_offset_request))
+    high_watermarks = offsets_of_leaders(connections, led, led_at_ms, high_watermark_request)
+    return EndOffsets(high_watermarks, offsets_of_leaders(connections, led, led_at_ms, last_stable_offset_request))
 
 
-def partition_offsets(
-    topology: Topology, log_starts: Mapping[TopicPartition, ListedOffset], ends: EndOffsets
-) -> dict[TopicPartition, PartitionOffsets]:
-    """The three offsets of each partition as one value."""
-    return {
-        partition: _joined(
-            topology.topic_ids.get(partition.topic),
-            log_starts.get(partition),
-            high_watermark,
-            ends.last_stable_offsets.get(partition),
-        )
-        for partition, high_watermark in ends.high_watermarks.items()
-    }
+def values(ends: EndOffsets) -> Answered:
+    """Everything asked for."""
+    both = (ends.high_watermarks, ends.last_stable_offsets)
+    return Answered(sum(map(len, both)), [why for each in both for why in each.unknown.values()])
 
 
-def _joined(
-    topic_id: str | None,
-    log_start: ListedOffset | None,
-    high_watermark: ListedOffset,
-    last_stable_offset: ListedOffset | None,
-) -> PartitionOffsets:
-    return PartitionOffsets(
-        topic_id=topic_id,
-        log_start_offset=NOT_ASKED if log_start is None else log_start.offset,
-        last_stable_offset=_stable_below(
-            high_watermark.offset, NOT_ASKED if last_stable_offset is None else last_stable_offset.offset
-        ),
-        high_watermark=high_watermark.offset,
-        leader_epoch=high_watermark.leader_epoch,
-        broker=high_watermark.broker,
-        log_start_observed_at_ms=high_watermark.observed_at_ms if log_start is None else log_start.observed_at_ms,
-        observed_at_ms=high_watermark.observed_at_ms,
+@dataclass(frozen=True, slots=True, eq=False)
+class OffsetTable:
+    """The three offsets of each partition, row by row."""
+
+    log_starts: ListedOffsets
+    last_stable_offsets: ListedOffsets
+    high_watermarks: ListedOffsets
+
+
+def table(log_starts: ListedOffsets, ends: EndOffsets) -> OffsetTable:
+    """One row for each partition whose high watermark was asked for."""
+    high = ends.high_watermarks
+    stable = in_order(ends.last_stable_offsets, high.partitions, NOT_ASKED, high.observed_at_ms)
+    return OffsetTable(
+        in_order(log_starts, high.partitions, NOT_ASKED, high.observed_at_ms),
+        replace(stable, offset=_stable_below(high, stable.offset)),
+        high,
     )
 
 
-def _stable_below(high_watermark: int | Unknown, last_stable_offset: int | Unknown) -> int | Unknown:
+def _stable_below(high: ListedOffsets, stable: NDArray[np.int64]) -> NDArray[np.int64]:
     """Read a moment later, the stable offset may lie above: then everything below the high watermark was decided."""
-    if isinstance(high_watermark, Unknown) or isinstance(last_stable_offset, Unknown):
-        return last_stable_offset
-    return min(high_watermark, last_stable_offset)
+    return np.where(flags(len(stable), list(high.unknown)), stable, np.minimum(high.offset, stable))
 
 
-def rows(
-    cluster_id: str,
-    tick: int,
-    partitions: Mapping[TopicPartition, PartitionOffsets],
-    ends: EndOffsets,
-) -> list[Row]:
-    return [
+def partition_offsets(topology: Topology, found: OffsetTable) -> dict[TopicPartition, PartitionOffsets]:
+    """The three offsets of each partition as one value."""
+    high = found.high_watermarks
+    made = map(
+        PartitionOffsets,
+        [topology.topic_ids.get(partition.topic) for partition in high.partitions],
+        found.log_starts.offsets_or_reasons,
+        found.last_stable_offsets.offsets_or_reasons,
+        high.offsets_or_reasons,
+        high.epochs_or_reasons,
+        [broker if broker >= 0 else None for broker in high.broker.tolist()],
+        found.log_starts.observed_at_ms.tolist(),
+        high.observed_at_ms.tolist(),
+    )
+    return dict(zip(high.partitions, made, strict=True))
+
+
+def rows(cluster_id: str, tick: int, topology: Topology, found: OffsetTable) -> pa.Table:
+    high = found.high_watermarks
+    return pa.table(
         {
-            "cluster_id": cluster_id,
-            "tick": tick,
-            "topic": partition.topic,
-            "topic_id": offsets.topic_id,
-            "partition": partition.partition,
-            **known_or_reason("log_start_offset", offsets.log_start_offset),
-            **known_or_reason("last_stable_offset", offsets.last_stable_offset),
-            **known_or_reason("high_watermark", offsets.high_watermark),
-            **known_or_reason("leader_epoch", offsets.leader_epoch),
-            "broker": offsets.broker,
-            "log_start_observed_at": offsets.log_start_observed_at_ms,
-            "requested_at": ends.high_watermarks[partition].requested_at_ms,
-            "observed_at": offsets.observed_at_ms,
+            **places(cluster_id, tick, topology, high.partitions),
+            **offset_columns("log_start_offset", found.log_starts),
+            **offset_columns("last_stable_offset", found.last_stable_offsets),
+            **offset_columns("high_watermark", high),
+            **epoch_columns(high),
+            "broker": numbers_or_null(high.broker, high.broker < 0),
+            "log_start_observed_at": found.log_starts.observed_at_ms,
+            "requested_at": numbers_or_null(high.requested_at_ms, high.requested_at_ms < 0),
+            "observed_at": high.observed_at_ms,
         }
-        for partition, offsets in partitions.items()
-    ]
+    )

@@ -1,6 +1,6 @@
 """Where old leader epochs end, asked only where it can tell something: after an election, and for old commits."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,7 +11,6 @@ from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
 from kafka_reader.epoch_ends import EpochQuestion, FoundEnd, fetch_epoch_ends
 from kafka_reader.metadata import Topology
-from kafka_reader.offset_fetch import FetchedCommits
 
 TABLE = "epoch_ends"
 
@@ -21,6 +20,8 @@ ANSWERS_NEEDED = 2
 MOST_QUESTIONS = 2_000
 
 Found = Mapping[EpochQuestion, FoundEnd]
+# Leader epochs that commits on a partition name.
+Named = Iterable[tuple[TopicPartition, int]]
 
 
 class Leadership(NamedTuple):
@@ -46,11 +47,11 @@ class EpochsKnown:
 
 
 def questions(
-    known: EpochsKnown, partitions: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[str, FetchedCommits]
+    known: EpochsKnown, partitions: Mapping[TopicPartition, PartitionOffsets], named: Named
 ) -> dict[EpochQuestion, int]:
     """The questions of a round with the leader to ask, one per partition: those after an election first."""
     chosen: dict[TopicPartition, tuple[EpochQuestion, int]] = {}
-    for question in _due(known, partitions, commits):
+    for question in _due(known, partitions, named):
         leader = partitions[question.partition].broker
         if leader is not None and question.partition not in chosen:
             chosen[question.partition] = (question, leader)
@@ -60,12 +61,12 @@ def questions(
 
 
 def _due(
-    known: EpochsKnown, partitions: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[str, FetchedCommits]
+    known: EpochsKnown, partitions: Mapping[TopicPartition, PartitionOffsets], named: Named
 ) -> Iterator[EpochQuestion]:
     yield from _after_elections(known, partitions)
     waiting = [
         *(question for question, tried in known.tried.items() if tried.answers < ANSWERS_NEEDED),
-        *(question for question in _of_old_commits(partitions, commits) if question not in known.tried),
+        *(question for question in _of_old_commits(partitions, named) if question not in known.tried),
     ]
     for question in sorted(waiting, key=lambda each: _turn(each, known.tried.get(each, Tried(0, 0)))):
         if _leads_in(question, partitions):
@@ -88,17 +89,14 @@ def _after_elections(
             yield EpochQuestion(partition, before.leader_epoch, epoch)
 
 
-def _of_old_commits(
-    partitions: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[str, FetchedCommits]
-) -> set[EpochQuestion]:
+def _of_old_commits(partitions: Mapping[TopicPartition, PartitionOffsets], named: Named) -> set[EpochQuestion]:
     """Commits of an epoch that is over (KIP-320): what they point at may have been cut."""
     found = set()
-    for group in commits.values():
-        for partition, commit in {} if isinstance(group.partitions, Unknown) else group.partitions.items():
-            offsets = partitions.get(partition)
-            epoch = None if offsets is None else offsets.leader_epoch
-            if commit.leader_epoch is not None and isinstance(epoch, int) and commit.leader_epoch < epoch:
-                found.add(EpochQuestion(partition, commit.leader_epoch, epoch))
+    for partition, committed_epoch in named:
+        offsets = partitions.get(partition)
+        epoch = None if offsets is None else offsets.leader_epoch
+        if isinstance(epoch, int) and committed_epoch < epoch:
+            found.add(EpochQuestion(partition, committed_epoch, epoch))
     return found
 
 

@@ -16,6 +16,8 @@ from guarantees.observations import (
     PartitionOffsets,
     PartitionState,
     ReplicaOffset,
+    Task,
+    Tasks,
     Transaction,
 )
 from guarantees.places import GroupPartition, TopicPartition
@@ -132,6 +134,7 @@ def group_state(each: Interval, members: Iterable[Member], ended_at_ms: int) -> 
         assignment_epoch=value["assignment_epoch"],
         observed_at_ms=_seen_at(each, ended_at_ms),
         unchanged_since_ms=each.started_at_ms,
+        topology_epoch=value["topology_epoch"],
     )
 
 
@@ -146,7 +149,19 @@ def _member(each: Interval) -> Member:
         assignment=_partitions(value["assignment"]),
         member_epoch=value["member_epoch"],
         target_assignment=None if target is None else _partitions(target),
+        rack=value["rack"],
+        process_id=value["process_id"],
+        topology_epoch=value["topology_epoch"],
+        tasks=_tasks(value["tasks"]),
+        target_tasks=_tasks(value["target_tasks"]),
     )
+
+
+def _tasks(text: str | None) -> Tasks | None:
+    if text is None:
+        return None
+    kinds = {name: frozenset(Task(*each) for each in listed) for name, listed in json.loads(text).items()}
+    return Tasks(**kinds)
 
 
 def transaction(each: Interval, ended_at_ms: int) -> Transaction:

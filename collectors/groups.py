@@ -6,22 +6,26 @@ from typing import Any
 
 from collectors.group_list import GroupList
 from collectors.intervals import Interval, Key, Running, Seen
-from collectors.rows import partitions_json
-from guarantees.observations import GroupState, Member
+from collectors.rows import partitions_json, tasks_json
+from guarantees.observations import SHARE, GroupState, Member
+from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader import consumer_groups, groups
+from kafka_reader import consumer_groups, groups, share_groups, streams_groups
 from kafka_reader.connection import Connections
-from kafka_reader.groups import CLASSIC, CONSUMER, ListedGroup
+from kafka_reader.groups import CLASSIC, CONSUMER, STREAMS, ListedGroup
+from kafka_reader.metadata import Topology
 
 STATE_TABLE = "group_state"
 MEMBER_TABLE = "group_members"
 STATE_DETAILS = ()
 MEMBER_DETAILS = ()
 
-# How a group of a type is described; others are listed, and that is all there is to see without further rights.
+# How a group of a type is described; one of a type Kafka adds later is listed, and that is all.
 DESCRIBED_BY: Mapping[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     CLASSIC: (groups.describe_request, groups.parse_descriptions),
     CONSUMER: (consumer_groups.describe_request, consumer_groups.parse_descriptions),
+    SHARE: (share_groups.describe_request, share_groups.parse_descriptions),
+    STREAMS: (streams_groups.describe_request, streams_groups.parse_descriptions),
 }
 
 
@@ -50,6 +54,30 @@ def _described(
     for broker, answer in connections.send_all(requests).items():
         found |= parse(requests[broker], answer, broker)
     return found
+
+
+def with_real_partitions(
+    states: Mapping[str, GroupState | Unknown], topology: Topology
+) -> dict[str, GroupState | Unknown]:
+    """A task of a Streams group reads its partition of those topics that have so many: they may have unequally many."""
+    return {
+        group_id: _with_real_partitions(state, topology)
+        if isinstance(state, GroupState) and state.group_type == STREAMS
+        else state
+        for group_id, state in states.items()
+    }
+
+
+def _with_real_partitions(state: GroupState, topology: Topology) -> GroupState:
+    def real(partitions: frozenset[TopicPartition] | None) -> frozenset[TopicPartition]:
+        named = partitions or frozenset()
+        return frozenset(p for p in named if p in topology.states or p.topic not in topology.topic_ids)
+
+    members = (
+        replace(each, assignment=real(each.assignment), target_assignment=real(each.target_assignment))
+        for each in state.members
+    )
+    return replace(state, members=tuple(members))
 
 
 def known(states: Mapping[str, GroupState | Unknown]) -> dict[str, GroupState]:
@@ -85,6 +113,7 @@ def states_seen(states: Mapping[str, GroupState | Unknown]) -> dict[Key, Seen]:
                 "members": len(state.members),
                 "group_epoch": state.group_epoch,
                 "assignment_epoch": state.assignment_epoch,
+                "topology_epoch": state.topology_epoch,
             },
             at_ms=state.observed_at_ms,
         )
@@ -106,6 +135,7 @@ def unknown_seen(
                 "members": None,
                 "group_epoch": None,
                 "assignment_epoch": None,
+                "topology_epoch": None,
             },
             at_ms=observed_at_ms,
         )
@@ -130,6 +160,11 @@ def _columns(member: Member) -> dict[str, object]:
         "member_epoch": member.member_epoch,
         "assignment": partitions_json(member.assignment),
         "target_assignment": partitions_json(member.target_assignment),
+        "rack": member.rack,
+        "process_id": member.process_id,
+        "topology_epoch": member.topology_epoch,
+        "tasks": tasks_json(member.tasks),
+        "target_tasks": tasks_json(member.target_tasks),
     }
 
 

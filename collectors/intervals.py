@@ -8,7 +8,10 @@ interval: what happened in between is not known.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import pyarrow as pa
+
 from store.contracts import TABLES
+from store.types import arrow_schema
 
 Key = tuple[object, ...]
 Columns = Mapping[str, object]
@@ -110,6 +113,24 @@ def rows(table: str, cluster_id: str, intervals: Sequence[Interval]) -> list[dic
         }
         for interval in intervals
     ]
+
+
+def columns(table: str, cluster_id: str, intervals: Sequence[Interval]) -> pa.Table:
+    """The same as columns: for intervals of which there are as many as partitions."""
+    schema, names = arrow_schema(TABLES[table]), key_columns(table)
+    given: dict[str, list[object]] = {"cluster_id": [cluster_id] * len(intervals)}
+    given |= {name: [each.key[place] for each in intervals] for place, name in enumerate(names)}
+    given |= {
+        "started_at": [each.started_at_ms for each in intervals],
+        "started_after": [each.started_after_ms for each in intervals],
+        "last_seen_at": [each.last_seen_at_ms for each in intervals],
+        "ended_before": [each.ended_before_ms for each in intervals],
+        "ended_reason": [each.ended_reason for each in intervals],
+    }
+    for name in schema.names:
+        if name not in given:
+            given[name] = [each.value[name] if name in each.value else each.detail.get(name) for each in intervals]
+    return pa.table({name: pa.array(given[name], schema.field(name).type) for name in schema.names}, schema=schema)
 
 
 def interval(table: str, row: Mapping[str, object], details: Sequence[str]) -> Interval:

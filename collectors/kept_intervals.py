@@ -4,12 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from collectors import configurations, groups, open_producers, open_transactions, partition_state
+from collectors import configurations, features, groups, open_producers, open_transactions, partition_state, quorum
 from collectors.group_list import GroupList
-from collectors.intervals import Interval, Key, Running, Seen, advance, rows
-from collectors.rows import Row
+from collectors.intervals import Interval, Key, Running, Seen, Step, advance, columns, rows
+from collectors.rows import Row, Rows
 from guarantees.observations import Round
+from guarantees.unknown import Unknown
+from kafka_reader.features import Described
 from kafka_reader.metadata import Topology
+from kafka_reader.quorum import Quorum
 
 # The groups nobody can describe are intervals of their own in the table of group states.
 UNKNOWN_GROUPS = "unknown groups"
@@ -17,12 +20,18 @@ UNKNOWN_GROUPS = "unknown groups"
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A round and what it does not keep: who was listed, and which coordinators answered."""
+    """A round and what it does not keep: who was listed, which coordinators answered, the cluster itself.
+
+    `are_states_new`: metadata was asked for in this round.
+    """
 
     topology: Topology
     round: Round
     groups: GroupList
     transactions: open_transactions.Answers
+    described: Described | None
+    quorum: Quorum | Unknown
+    are_states_new: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,23 +87,47 @@ KEPT: Mapping[str, Kept] = {
         lambda facts: open_producers.seen(facts.topology, facts.round.producers),
         lambda facts, interval: open_producers.gone(facts.round.partitions, facts.round.producers, interval),
     ),
+    features.BROKER_TABLE: Kept(
+        features.BROKER_TABLE,
+        features.DETAILS,
+        lambda facts: features.brokers_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.broker_gone(facts.described, interval),
+    ),
+    features.VERSION_TABLE: Kept(
+        features.VERSION_TABLE,
+        features.DETAILS,
+        lambda facts: features.versions_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.broker_gone(facts.described, interval),
+    ),
+    features.FEATURE_TABLE: Kept(
+        features.FEATURE_TABLE,
+        features.DETAILS,
+        lambda facts: features.features_seen(facts.described, facts.round.ended_at_ms),
+        lambda facts, interval: features.feature_gone(facts.described, interval),
+    ),
+    quorum.TABLE: Kept(
+        quorum.TABLE,
+        quorum.DETAILS,
+        lambda facts: quorum.seen(facts.quorum),
+        lambda facts, interval: None,
+    ),
 }
 
 
-def advance_all(
-    before: Mapping[str, Running], facts: Facts, gap_ms: int
-) -> tuple[dict[str, Running], dict[str, list[Row]]]:
+def advance_all(before: Mapping[str, Running], facts: Facts, gap_ms: int) -> tuple[dict[str, Running], dict[str, Rows]]:
     """The running intervals after the round, and the rows it leaves, by table."""
-    running: dict[str, Running] = {}
+    steps = {name: _step(name, kept, before.get(name, {}), facts, gap_ms) for name, kept in KEPT.items()}
     written: dict[str, list[Row]] = {}
-    for name, kept in KEPT.items():
-        step = advance(
-            before.get(name, {}),
-            kept.seen(facts),
-            gap_ms=gap_ms,
-            now_ms=facts.round.ended_at_ms,
-            gone=partial(kept.gone, facts),
-        )
-        running[name] = step.running
-        written.setdefault(kept.table, []).extend(rows(kept.table, facts.round.cluster_id, step.written))
-    return running, written
+    for name, step in steps.items():
+        if name != partition_state.TABLE:
+            table = KEPT[name].table
+            written.setdefault(table, []).extend(rows(table, facts.round.cluster_id, step.written))
+    states = columns(partition_state.TABLE, facts.round.cluster_id, steps[partition_state.TABLE].written)
+    return {name: step.running for name, step in steps.items()}, {**written, partition_state.TABLE: states}
+
+
+def _step(name: str, kept: Kept, before: Running, facts: Facts, gap_ms: int) -> Step:
+    if name == partition_state.TABLE and not facts.are_states_new:
+        return Step(before, ())  # stated again as they are, they would say nothing
+    gone = partial(kept.gone, facts)
+    return advance(before, kept.seen(facts), gap_ms=gap_ms, now_ms=facts.round.ended_at_ms, gone=gone)

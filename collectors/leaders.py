@@ -1,13 +1,23 @@
 """Ask the leader of each partition; where there is none, the answer is Unknown and says so."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
-from kafka_reader.list_offsets import ListedOffset, fetch_offsets
+from kafka_reader.list_offsets import fetch_offsets
+from kafka_reader.listed_offsets import ListedOffsets, joined, without_answer
 from kafka_reader.metadata import Topology
+from kafka_reader.undecoded import Prepared
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Led:
+    """The partitions each leader is asked for, and those without a leader with the reason."""
+
+    by_leader: Mapping[int, Sequence[TopicPartition]]
+    without: Mapping[TopicPartition, Unknown]
 
 
 def by_leader(
@@ -25,18 +35,14 @@ def by_leader(
     return led, without
 
 
+def led_partitions(topology: Topology, partitions: Iterable[TopicPartition]) -> Led:
+    return Led(*by_leader(topology, partitions))
+
+
 def offsets_of_leaders(
-    connections: Connections,
-    topology: Topology,
-    partitions: Iterable[TopicPartition],
-    build: Callable[[Iterable[TopicPartition]], Any],
-) -> dict[TopicPartition, ListedOffset]:
-    """One entry per partition."""
-    led, without = by_leader(topology, partitions)
-    listed = {
-        partition: ListedOffset(reason, reason, None, None, topology.observed_at_ms)
-        for partition, reason in without.items()
-    }
-    for answers in fetch_offsets(connections, {leader: build(its) for leader, its in led.items()}).values():
-        listed |= answers
-    return listed
+    connections: Connections, led: Led, led_at_ms: int, build: Callable[[Iterable[TopicPartition]], Prepared]
+) -> ListedOffsets:
+    """One row per partition. `led_at_ms` is when metadata said who leads."""
+    requests = {leader: connections.prepared.get(build, leader, its) for leader, its in led.by_leader.items()}
+    answers = fetch_offsets(connections, requests)
+    return joined([without_answer(led.without, led_at_ms), *answers.values()])

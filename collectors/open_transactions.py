@@ -21,6 +21,11 @@ def collect(connections: Connections, topology: Topology) -> Answers:
     return fetch_transactions(connections, topology.brokers)
 
 
+def with_hidden(answers: Answers, hidden: tuple[Unknown, ...]) -> Answers:
+    """`hidden`: why a coordinator's list may not be whole; without that reason beside it, it would count as whole."""
+    return {broker: answer if isinstance(answer, Unknown) else (*answer, *hidden) for broker, answer in answers.items()}
+
+
 def observations(answers: Answers) -> tuple[Transaction, ...]:
     return tuple(
         transaction

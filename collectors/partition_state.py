@@ -17,11 +17,8 @@ DETAILS = ()
 
 def of_interest(topology: Topology, is_watched: Callable[[str], bool]) -> dict[TopicPartition, PartitionState]:
     """Watched topics and Kafka's own: a cluster whose commits cannot be written is everybody's business."""
-    return {
-        partition: state
-        for partition, state in topology.states.items()
-        if partition.topic in topology.internal_topics or is_watched(partition.topic)
-    }
+    topics = topology.internal_topics | {topic for topic in topology.topic_ids if is_watched(topic)}
+    return {partition: state for partition, state in topology.states.items() if partition.topic in topics}
 
 
 def topics_out_of_sync(states: Mapping[TopicPartition, PartitionState]) -> set[str]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 
 from collectors.rows import Row
+from guarantees.internal_records import SAMPLES
 from guarantees.observations import GroupState
 from guarantees.rebalances import Rebalance, is_settled, rebalance
 
@@ -29,18 +30,26 @@ def rows(cluster_id: str, tick: int, found: Mapping[str, Rebalance]) -> list[Row
             "cluster_id": cluster_id,
             "group_id": group_id,
             "tick": tick,
+            **difference(change),
             "changed_after": change.changed_after_ms,
             "observed_at": change.observed_at_ms,
-            "joined": json.dumps(change.joined),
-            "left": json.dumps(change.left),
-            "moved": json.dumps(
-                [
-                    [move.partition.topic, move.partition.partition, move.old_member, move.new_member]
-                    for move in change.moved
-                ]
-            ),
-            "cause": change.cause,
             "group_epoch": change.group_epoch,
+            "source": SAMPLES,
         }
         for group_id, change in found.items()
     ]
+
+
+def difference(change: Rebalance) -> Row:
+    """What changed, whoever tells it."""
+    return {
+        "joined": json.dumps(change.joined),
+        "left": json.dumps(change.left),
+        "moved": json.dumps(
+            [
+                [move.partition.topic, move.partition.partition, move.old_member, move.new_member]
+                for move in change.moved
+            ]
+        ),
+        "cause": change.cause,
+    }

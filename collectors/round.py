@@ -5,7 +5,7 @@ retention, and a commit above a high watermark read after it is ahead of the log
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collectors import (
     committed_offsets,
@@ -13,16 +13,24 @@ from collectors import (
     end_offsets,
     epoch_ends,
     groups,
+    histories,
     kept_intervals,
+    log_dirs,
     open_transactions,
     partition_state,
+    quorum,
     rebalances,
     replica_offsets,
     rounds,
+    share_offsets,
 )
+from collectors.cadence import is_calm, remembered_topology
+from collectors.cluster_steps import ClusterAnswers, ask_about_cluster
+from collectors.histories import Context, Sampled, Told
+from collectors.history_steps import HistoryAnswers, ask_for_histories
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
-from collectors.rows import Row
+from collectors.rows import Rows
 from collectors.signals import Signals
 from collectors.steps import Answers, Steps, ask_everything
 from collectors.watched import Remembered, Watched
@@ -38,12 +46,15 @@ class Collected:
     """What a round saw, its rows by table, and what the next round has to know."""
 
     round: Round
-    rows: Mapping[str, list[Row]]
+    rows: Mapping[str, Rows]
     remembered: Remembered
 
 
-def fetch_cluster(watched: Watched, signals: Signals) -> Topology | None:
-    """The first question of a round; without its answer there is nobody to ask anything."""
+def fetch_cluster(watched: Watched, signals: Signals, remembered: Remembered) -> Topology | None:
+    """The first question of a round; without its answer, now or a round ago, there is nobody to ask anything."""
+    before = remembered_topology(remembered)
+    if before is not None:
+        return before
     topology = signals.run(
         Signal.PARTITION_STATES,
         lambda: fetch_topology(watched.connections),
@@ -76,16 +87,37 @@ def collect_round(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, tick: int
 ) -> Collected:
     """Everything after the metadata, each signal by itself: what fails is Unknown, the others go on."""
-    answers = ask_everything(Steps(watched, signals, topology, remembered))
+    steps = Steps(watched, signals, topology, remembered)
+    topology, answers = steps.topology, ask_everything(steps)
+    about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
+    read = ask_for_histories(watched, signals, topology, remembered.histories, answers)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
-    states = groups.with_since(answers.group_states, running, watched.gap_ms)
+    described = groups.with_real_partitions(answers.group_states, topology)
+    states = groups.with_since(described, running, watched.gap_ms)
     observed = as_round(answers, states, topology, remembered, tick, signals.coverage)
-    facts = Facts(topology, observed, answers.groups, answers.transactions)
+    facts = Facts(
+        topology,
+        observed,
+        answers.groups,
+        answers.transactions,
+        about.described,
+        about.quorum,
+        are_states_new=topology is not remembered.topology,
+    )
     intervals, interval_rows = kept_intervals.advance_all(remembered.intervals, facts, watched.gap_ms)
+    told = _told(watched, topology, remembered, read, observed)
     return Collected(
         round=observed,
-        rows={**interval_rows, **_rows(watched, topology, remembered, answers, observed)},
-        remembered=_remembered(remembered, answers, observed, intervals),
+        rows={
+            **interval_rows,
+            **_rows(watched, topology, answers, observed),
+            **_cluster_rows(watched, topology, about, observed),
+            # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
+            **told.rows,
+        },
+        remembered=replace(
+            _remembered(remembered, topology, answers, about, observed, intervals), histories=told.histories
+        ),
     )
 
 
@@ -105,7 +137,7 @@ def as_round(
         ended_at_ms=max(each.ended_at_ms for each in coverage),
         partitions=answers.partitions,
         replicas=replica_offsets.observations(topology, answers.replicas),
-        commits=committed_offsets.observations(answers.commits, remembered.reads, answers.watched, topology),
+        commits=committed_offsets.observations(answers.commits, topology),
         states=answers.states,
         groups=group_states,
         transactions=open_transactions.observations(answers.transactions),
@@ -116,29 +148,60 @@ def as_round(
     )
 
 
-def _rows(
-    watched: Watched, topology: Topology, remembered: Remembered, answers: Answers, observed: Round
-) -> dict[str, list[Row]]:
+def _told(watched: Watched, topology: Topology, remembered: Remembered, read: HistoryAnswers, observed: Round) -> Told:
+    """The histories of the round; a rebalance that no record tells is told by the samples."""
+    states = groups.known(observed.groups)
+    sampled = Sampled(states, rebalances.rebalances(remembered.settled, states))
+    topic_names = {topic_id: name for name, topic_id in topology.topic_ids.items()}
+    context = Context(watched.settings, observed.cluster_id, observed.tick, topic_names, now_ms())
+    return histories.told(remembered.histories, read.group_log, read.transaction_log, sampled, context)
+
+
+def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> dict[str, Rows]:
     cluster_id, tick = observed.cluster_id, observed.tick
-    changed = rebalances.rebalances(remembered.settled, groups.known(observed.groups))
     return {
         rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
-        end_offsets.TABLE: end_offsets.rows(cluster_id, tick, observed.partitions, answers.ends),
+        end_offsets.TABLE: end_offsets.rows(cluster_id, tick, topology, answers.offsets),
         replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
         epoch_ends.TABLE: epoch_ends.rows(cluster_id, tick, topology, answers.epoch_ends),
-        committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, observed.commits, answers.commits),
-        rebalances.TABLE: rebalances.rows(cluster_id, tick, changed),
+        committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, answers.commits, topology),
     }
 
 
-def _remembered(before: Remembered, answers: Answers, observed: Round, intervals: Mapping[str, Running]) -> Remembered:
+def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> dict[str, Rows]:
+    cluster_id, tick, ended_at_ms = observed.cluster_id, observed.tick, observed.ended_at_ms
+    return {
+        share_offsets.TABLE: share_offsets.rows(cluster_id, tick, about.share_offsets, ended_at_ms),
+        log_dirs.DIRECTORY_TABLE: log_dirs.directory_rows(cluster_id, tick, about.log_dirs, ended_at_ms),
+        log_dirs.REPLICA_TABLE: log_dirs.replica_rows(
+            cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
+        ),
+        quorum.SAMPLE_TABLE: quorum.rows(cluster_id, tick, about.quorum),
+    }
+
+
+def _remembered(
+    before: Remembered,
+    topology: Topology,
+    answers: Answers,
+    about: ClusterAnswers,
+    observed: Round,
+    intervals: Mapping[str, Running],
+) -> Remembered:
     states = groups.known(observed.groups)
     return Remembered(
         groups=answers.groups.known,
-        reads=committed_offsets.partitions_read(before.reads, answers.commits, _assigned(states)),
+        reads=committed_offsets.partitions_read(before.reads, answers.commits, before.places, _assigned(states)),
+        places=answers.commits.places,
+        scope=answers.scope,
+        topology=topology,
+        log_starts=answers.log_starts,
+        is_calm=is_calm(observed.coverage, observed.states, observed.partitions),
         settled=rebalances.settled_states(before.settled, states),
         topic_settings=answers.topic_settings,
         epochs=epoch_ends.known_after(before.epochs, observed),
+        described=about.described,
+        rights=answers.rights,
         intervals=intervals,
         rounds_done=before.rounds_done + 1,
     )

@@ -1,12 +1,17 @@
 """How observed values become columns."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+import pyarrow as pa
+
+from guarantees.observations import Task, Tasks
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 
 Row = dict[str, object]
+# Where there are many, columns without a value for each.
+Rows = Sequence[Row] | pa.Table
 
 
 def known_or_reason(name: str, value: int | Unknown | None, *, absent: str = "not asked") -> Row:
@@ -19,3 +24,14 @@ def known_or_reason(name: str, value: int | Unknown | None, *, absent: str = "no
 def partitions_json(partitions: Iterable[TopicPartition] | None) -> str | None:
     """Sorted, so that equal sets are equal text."""
     return None if partitions is None else json.dumps([[part.topic, part.partition] for part in sorted(partitions)])
+
+
+def tasks_json(tasks: Tasks | None) -> str | None:
+    """Sorted, as `partitions_json`."""
+    if tasks is None:
+        return None
+    return json.dumps({name: _listed(getattr(tasks, name)) for name in ("active", "standby", "warm_up")})
+
+
+def _listed(tasks: Iterable[Task]) -> list[list[object]]:
+    return [[task.subtopology_id, task.partition] for task in sorted(tasks)]

@@ -1,26 +1,28 @@
 """Run the rounds of every cluster, each on a thread of its own: collect, store, judge."""
 
+import gc
 import logging
 import socket
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
-from collectors import rounds, stored
+from collectors import histories, rounds, stored
 from collectors.batch_headers import HeaderRounds
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
 from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
-from collectors.rows import Row
+from collectors.rows import Rows
 from collectors.signals import Signals
 from collectors.stored import LastRound
 from collectors.watched import Remembered, Watched, open_cluster
 from guarantees.memory import Memory
 from guarantees.observations import Round
 from kafka_reader.connection import now_ms
-from settings import ClusterSettings, Settings
+from settings import ClusterSettings, Settings, SettingsError
 from store.findings import append_events, load_findings
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -35,6 +37,7 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
 
     Raises StoreLockedError where another process collects into the same data directory.
     """
+    collect_cycles_rarely()
     log = SegmentLog(Path(settings.store.data_dir), producer_name(socket.gethostname(), ROLE))
     try:
         with ThreadPoolExecutor(len(settings.clusters), thread_name_prefix=ROLE) as threads:
@@ -44,24 +47,63 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
         log.close()
 
 
+def collect_cycles_rarely() -> None:
+    """Of a process that does nothing but rounds: with Python's defaults the search takes as long as all else together.
+
+    A round of a large cluster makes a quarter of a million values that live until the next one and form no cycles.
+    """
+    gc.set_threshold(50_000, 10, 10)
+
+
 def _watch(
     cluster: ClusterSettings, settings: Settings, log: SegmentLog, stop: threading.Event, once: bool
 ) -> Round | None:
-    with open_cluster(cluster) as watched:
-        rounds_of_cluster = ClusterRounds(watched, settings, log)
-        due_s = time.monotonic()
-        newest: Round | None = None
-        while not stop.is_set():
-            try:
-                newest = rounds_of_cluster.next_round().round
-            except Exception:
-                # The other clusters go on; the log tells what to mend.
-                logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
-            if once:
-                break
-            due_s = max(due_s + cluster.interval_s, time.monotonic())
-            stop.wait(due_s - time.monotonic())
-        return newest
+    newest: Round | None = None
+    while not stop.is_set():
+        try:
+            with open_cluster(cluster, settings.pipelines) as watched:
+                return _collect(watched, settings, log, stop, once)
+        except SettingsError as exc:
+            # A secret or a file that may come: the other clusters go on, and this one is tried again.
+            logger.error("cluster %s cannot be watched: %s", cluster.name, exc)
+            newest = unopened_round(cluster, Path(settings.store.data_dir), str(exc))
+            log.append(rounds.TABLE, rounds.rows(cluster.name, cluster.interval_s, newest))
+        if once:
+            break
+        stop.wait(cluster.interval_s)
+    return newest
+
+
+def _collect(watched: Watched, settings: Settings, log: SegmentLog, stop: threading.Event, once: bool) -> Round | None:
+    cluster = watched.settings
+    rounds_of_cluster = ClusterRounds(watched, settings, log)
+    due_s = time.monotonic()
+    newest: Round | None = None
+    while not stop.is_set():
+        try:
+            newest = rounds_of_cluster.next_round().round
+        except Exception:
+            # The other clusters go on; the log tells what to mend.
+            logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
+        if once:
+            break
+        due_s = max(due_s + cluster.interval_s, time.monotonic())
+        stop.wait(due_s - time.monotonic())
+    return newest
+
+
+def unopened_round(cluster: ClusterSettings, data_dir: Path, reason: str) -> Round:
+    """The round after the last one of a cluster that could not even be opened: nothing but its coverage."""
+    last = stored.last_round(data_dir, cluster.name)
+    signals, at_ms = Signals(), now_ms()
+    signals.skip_the_rest(reason)
+    return Round(
+        cluster_id="" if last is None else last.cluster_id,
+        tick=0 if last is None else last.tick + 1,
+        started_at_ms=at_ms,
+        ended_at_ms=at_ms,
+        coverage=signals.coverage,
+    )
 
 
 class ClusterRounds:
@@ -84,7 +126,7 @@ class ClusterRounds:
     def next_round(self) -> Collected:
         """One round, stored and judged."""
         signals = Signals()
-        topology = fetch_cluster(self._watched, signals)
+        topology = fetch_cluster(self._watched, signals, self._remembered)
         if topology is None:
             collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
         else:
@@ -120,13 +162,15 @@ class ClusterRounds:
         self._cluster_id = last.cluster_id
         self._tick = kept.next_tick
         self._remembered = remembered(kept)
+        known = histories.resumed(self._data_dir, last.cluster_id, last.observed_at_ms, self._remembered.settled)
+        self._remembered = replace(self._remembered, histories=known)
         self._judged, events = judge_again(
             replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()
         )
         append_events(self._log, events)
 
 
-def append_round(log: SegmentLog, rows: Mapping[str, Sequence[Row]]) -> None:
+def append_round(log: SegmentLog, rows: Mapping[str, Rows]) -> None:
     """The coverage last: a round whose storing was cut short has none, and is not believed to be complete."""
     for table in sorted(rows, key=lambda name: name == rounds.TABLE):
         log.append(table, rows[table])

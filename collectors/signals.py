@@ -2,8 +2,8 @@
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from guarantees.observations import Coverage, Signal
@@ -14,6 +14,14 @@ from kafka_reader.errors import CollectionError, is_not_permitted
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """How many values were asked for, and what stands in place of those that did not come."""
+
+    asked: int
+    unknown: Sequence[Unknown]
 
 
 class Signals:
@@ -27,9 +35,15 @@ class Signals:
         return tuple(self._coverage.values())
 
     def run(
-        self, signal: Signal, collect: Callable[[], T], *, otherwise: T, values: Callable[[T], Iterable[object]]
+        self,
+        signal: Signal,
+        collect: Callable[[], T],
+        *,
+        otherwise: T,
+        values: Callable[[T], Iterable[object] | Answered],
     ) -> T:
-        """What `collect` gives, or `otherwise` where it fails. `values`: all that was asked for, Unknown where missing.
+        """What `collect` gives, or `otherwise` where it fails. `values`: all that was asked for, Unknown where missing,
+        or its number where there are many.
 
         A signal may run in several steps; its coverage is their sum. A bug is told in the log and in the coverage, and
         the other signals go on.
@@ -55,18 +69,23 @@ class Signals:
             self._coverage.setdefault(signal, failed(signal, reason, at_ms, at_ms))
 
 
-def covered(signal: Signal, values: Iterable[object], started_at_ms: int, ended_at_ms: int) -> Coverage:
-    """Coverage of values, each known or Unknown."""
+def counted(values: Iterable[object]) -> Answered:
+    """Of values that are known or Unknown."""
     asked = list(values)
-    unknown = [value for value in asked if isinstance(value, Unknown)]
-    refused = sum(is_not_permitted(value) for value in unknown)
+    return Answered(len(asked), [value for value in asked if isinstance(value, Unknown)])
+
+
+def covered(signal: Signal, values: Iterable[object] | Answered, started_at_ms: int, ended_at_ms: int) -> Coverage:
+    """Coverage of values, each known or Unknown."""
+    found = values if isinstance(values, Answered) else counted(values)
+    refused = sum(is_not_permitted(value) for value in found.unknown)
     return Coverage(
         signal=signal,
-        asked=len(asked),
-        answered=len(asked) - len(unknown),
+        asked=found.asked,
+        answered=found.asked - len(found.unknown),
         refused=refused,
-        failed=len(unknown) - refused,
-        error=error_sentence(unknown),
+        failed=len(found.unknown) - refused,
+        error=error_sentence(found.unknown),
         started_at_ms=started_at_ms,
         ended_at_ms=ended_at_ms,
     )

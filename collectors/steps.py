@@ -11,33 +11,40 @@ from collectors import (
     group_list,
     groups,
     log_start,
+    offset_columns,
     open_producers,
     open_transactions,
     partition_state,
     replica_offsets,
+    rights,
+    vanished,
 )
+from collectors.cadence import remembered_log_starts
+from collectors.commit_places import places
+from collectors.commit_table import Commits, commits, named_epochs
 from collectors.group_list import GroupList
+from collectors.scope import Scope, scope
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import now_ms
-from kafka_reader.list_offsets import ListedOffset
+from kafka_reader.listed_offsets import ListedOffsets, joined
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits
 from kafka_reader.topic_partitions import EligibleLeaders
-from settings import ClusterSettings
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
     """What a round was told, step by step."""
 
-    watched: frozenset[TopicPartition]
+    scope: Scope
     groups: GroupList
-    commits: Mapping[str, FetchedCommits]
-    ends: end_offsets.EndOffsets
+    log_starts: ListedOffsets
+    commits: Commits
+    offsets: end_offsets.OffsetTable
     partitions: Mapping[TopicPartition, PartitionOffsets]
     replicas: replica_offsets.Listed
     epoch_ends: epoch_ends.Found
@@ -46,28 +53,33 @@ class Answers:
     producers: open_producers.Producers
     transactions: open_transactions.Answers
     topic_settings: configurations.Settings
+    rights: rights.Rights
 
 
 def ask_everything(step: "Steps") -> Answers:
     """The order is the proof: log starts before commits, commits before end offsets, producers before coordinators."""
     groups_listed = step.listed_groups()
     log_starts = step.log_starts()
-    commits = step.commits(groups_listed)
-    ends = step.end_offsets()
-    partitions = end_offsets.partition_offsets(step.topology, log_starts, ends)
+    committed = step.commits(groups_listed)
+    offsets = end_offsets.table(log_starts, step.end_offsets())
+    partitions = end_offsets.partition_offsets(step.topology, offsets)
+    group_states = step.group_states(groups_listed)
+    permitted = step.permitted(group_states)
     return Answers(
-        watched=frozenset(step.partitions),
+        scope=step.scope,
         groups=groups_listed,
-        commits=commits,
-        ends=ends,
+        log_starts=log_starts,
+        commits=committed,
+        offsets=offsets,
         partitions=partitions,
         replicas=step.replica_offsets(),
-        epoch_ends=step.epoch_ends(partitions, commits),
+        epoch_ends=step.epoch_ends(partitions, committed),
         producers=step.open_producers(partitions),
-        transactions=step.open_transactions(),
+        transactions=step.open_transactions(permitted),
         states=step.partition_states(),
-        group_states=step.group_states(groups_listed),
+        group_states=group_states,
         topic_settings=step.topic_settings(),
+        rights=permitted,
     )
 
 
@@ -77,10 +89,25 @@ class Steps:
     def __init__(self, watched: Watched, signals: Signals, topology: Topology, remembered: Remembered) -> None:
         self._watched = watched
         self._connections = watched.connections
-        self._run = signals.run
-        self.topology = topology
+        self._signals, self._run = signals, signals.run
         self._remembered = remembered
-        self.partitions = watched_partitions(watched.settings, topology)
+        running = remembered.intervals.get(partition_state.TABLE, {})
+        self.topology = vanished.with_refused_topics(signals, watched.connections, topology, running)
+        self.scope = scope(watched.settings, self.topology, remembered.scope)
+
+    def permitted(self, states: Mapping[str, GroupState | Unknown]) -> rights.Rights:
+        if not rights.is_due(self._remembered.rounds_done):
+            return self._remembered.rights
+        settings = self._watched.settings
+        topics, groups_named = rights.named(settings, self._watched.pipelines)
+        hidden = filter(settings.watches_topic, rights.hidden_reads(states.values(), self.topology))
+        topics = (*topics, *(topic for topic in hidden if topic not in topics))
+        return self._run(
+            Signal.RIGHTS,
+            lambda: rights.collect(self._connections, topics, groups_named),
+            otherwise=rights.unknown(topics, groups_named),
+            values=rights.values,
+        )
 
     def topic_settings(self) -> configurations.Settings:
         known, topics = self._remembered.topic_settings, self.topology.topics
@@ -105,48 +132,54 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        found = group_list.group_list(answers, self._remembered.groups, self.topology)
+        known = self._remembered.groups
+        found = group_list.group_list(answers, known, self.topology)
+        found = vanished.with_refused_groups(self._signals, self._connections, found, known)
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
-    def log_starts(self) -> Mapping[TopicPartition, ListedOffset]:
+    def log_starts(self) -> ListedOffsets:
+        before = remembered_log_starts(self._remembered, self.scope)
+        if before is not None:
+            return before
         return self._run(
             Signal.LOG_START,
-            lambda: log_start.collect(self._connections, self.topology, self.partitions),
-            otherwise={},
-            values=lambda found: (listed.offset for listed in found.values()),
+            lambda: log_start.collect(self._connections, self.scope.led, self.topology.observed_at_ms),
+            otherwise=joined([]),
+            values=offset_columns.values,
         )
 
-    def commits(self, listed: GroupList) -> Mapping[str, FetchedCommits]:
-        return self._run(
+    def commits(self, listed: GroupList) -> Commits:
+        nothing: dict[str, FetchedCommits] = {}
+        fetched = self._run(
             Signal.COMMITTED_OFFSETS,
             lambda: committed_offsets.with_unavailable(
                 committed_offsets.collect(self._connections, listed), listed, now_ms()
             ),
-            otherwise={},
+            otherwise=nothing,
             values=committed_offsets.values,
         )
+        return commits(places(fetched, self._remembered.reads, self.scope.partitions, self._remembered.places), fetched)
 
     def end_offsets(self) -> end_offsets.EndOffsets:
         return self._run(
             Signal.END_OFFSETS,
-            lambda: end_offsets.collect(self._connections, self.topology, self.partitions),
+            lambda: end_offsets.collect(self._connections, self.scope.led, self.topology.observed_at_ms),
             otherwise=end_offsets.NOTHING,
-            values=lambda found: found.values,
+            values=end_offsets.values,
         )
 
     def replica_offsets(self) -> replica_offsets.Listed:
+        nothing: replica_offsets.Listed = {}
         return self._run(
             Signal.REPLICA_OFFSETS,
-            lambda: replica_offsets.collect(self._connections, self.topology, self.partitions),
-            otherwise={},
+            lambda: replica_offsets.collect(self._connections, self.scope.held),
+            otherwise=nothing,
             values=replica_offsets.values,
         )
 
-    def epoch_ends(
-        self, partitions: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[str, FetchedCommits]
-    ) -> epoch_ends.Found:
+    def epoch_ends(self, partitions: Mapping[TopicPartition, PartitionOffsets], found: Commits) -> epoch_ends.Found:
         """Of the leaders that have just answered in their epoch: one that has not may still be recovering."""
-        questions = epoch_ends.questions(self._remembered.epochs, partitions, commits)
+        questions = epoch_ends.questions(self._remembered.epochs, partitions, named_epochs(found))
         nothing: epoch_ends.Found = {}
         return self._run(
             Signal.EPOCH_ENDS,
@@ -158,6 +191,8 @@ class Steps:
     def partition_states(self) -> Mapping[TopicPartition, PartitionState]:
         states = partition_state.of_interest(self.topology, self._watched.settings.watches_topic)
         out_of_sync = partition_state.topics_out_of_sync(states)
+        if not out_of_sync:
+            return states
         nothing: dict[TopicPartition, EligibleLeaders] = {}
         eligible = self._run(
             Signal.PARTITION_STATES,
@@ -188,19 +223,11 @@ class Steps:
             values=lambda found: found.values(),
         )
 
-    def open_transactions(self) -> open_transactions.Answers:
+    def open_transactions(self, permitted: rights.Rights) -> open_transactions.Answers:
+        hidden = rights.hidden_transactions(permitted)
         return self._run(
             Signal.TRANSACTIONS,
-            lambda: open_transactions.collect(self._connections, self.topology),
+            lambda: open_transactions.with_hidden(open_transactions.collect(self._connections, self.topology), hidden),
             otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
             values=open_transactions.values,
         )
-
-
-def watched_partitions(settings: ClusterSettings, topology: Topology) -> list[TopicPartition]:
-    """Kafka's own topics are left out: what their readers do is no pipeline."""
-    return sorted(
-        partition
-        for partition in topology.states
-        if partition.topic not in topology.internal_topics and settings.watches_topic(partition.topic)
-    )

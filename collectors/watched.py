@@ -1,18 +1,24 @@
 """A watched cluster: its connections, and what one round must remember of the ones before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 
+from collectors.commit_places import Places, Reads
 from collectors.configurations import Settings as TopicSettings
 from collectors.epoch_ends import EpochsKnown
+from collectors.histories import Histories
 from collectors.intervals import Running
+from collectors.rights import Rights
+from collectors.scope import Scope
 from guarantees.observations import GroupState
-from guarantees.places import TopicPartition
 from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
+from kafka_reader.features import Described
 from kafka_reader.groups import ListedGroup
-from settings import ClusterSettings
+from kafka_reader.listed_offsets import ListedOffsets
+from kafka_reader.metadata import Topology
+from settings import ClusterSettings, PipelineSettings
 
 # Rounds further apart than this leave a gap in what was observed.
 GAP_ROUNDS = 3
@@ -22,25 +28,41 @@ GAP_ROUNDS = 3
 class Remembered:
     """What a round takes from the one before; a plain value, so a restart can put it together from the store.
 
+    `is_calm`: nothing failed or moved in it. `scope` and `places` are what its metadata and its commits were about;
     `intervals` are the running ones by table; `settled` the newest sample of each group outside a rebalance.
     """
 
     groups: Mapping[str, ListedGroup] = field(default_factory=dict)
-    reads: Mapping[str, frozenset[TopicPartition]] = field(default_factory=dict)
+    reads: Reads = field(default_factory=dict)
+    places: Places | None = None
+    scope: Scope | None = None
+    topology: Topology | None = None
+    log_starts: ListedOffsets | None = None
+    is_calm: bool = False
     settled: Mapping[str, GroupState] = field(default_factory=dict)
     topic_settings: TopicSettings = field(default_factory=dict)
     epochs: EpochsKnown = field(default_factory=EpochsKnown)
+    rights: Rights = field(default_factory=Rights)
     intervals: Mapping[str, Running] = field(default_factory=dict)
+    histories: Histories = field(default_factory=Histories)
+    described: Described | None = None
     rounds_done: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A cluster and the clients that read it; they are closed with it."""
+    """A cluster and the clients that read it; they are closed with it.
+
+    `relayed`: connections of their own for questions that a broker passes on to another one, or to its disks, before it
+    answers. It works through a connection's requests one by one: with a silent controller or partition leader behind
+    them these would hold up everything else that is asked of a healthy broker, for half a minute each.
+    """
 
     settings: ClusterSettings
     connections: Connections
+    relayed: Connections
     configurations: Configurations
+    pipelines: tuple[PipelineSettings, ...] = ()
 
     def __enter__(self) -> "Watched":
         return self
@@ -48,7 +70,12 @@ class Watched:
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End every connection."""
         self.connections.close()
+        self.relayed.close()
 
     @property
     def gap_ms(self) -> int:
@@ -56,12 +83,13 @@ class Watched:
         return round(GAP_ROUNDS * self.settings.interval_s * 1000)
 
 
-def open_cluster(settings: ClusterSettings) -> Watched:
+def open_cluster(settings: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) -> Watched:
     """The clients of a cluster. Nobody is asked anything yet; raises SettingsError where a secret is missing."""
+    timeout_s = settings.request_timeout_s
     return Watched(
         settings=settings,
-        connections=Connections(
-            settings.bootstrap_servers, settings.security, request_timeout_s=settings.request_timeout_s
-        ),
+        connections=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
+        relayed=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
         configurations=Configurations(settings.bootstrap_servers, settings.security),
+        pipelines=tuple(pipeline for pipeline in pipelines if pipeline.cluster == settings.name),
     )

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from dashboard import (
     change_questions,
+    cluster_questions,
     configured,
     promise_questions,
     queries,
@@ -36,6 +37,8 @@ GROUPS = (
         *transaction_questions.OF_THE_NEWEST_ROUND,
         promise_questions.TOPICS,
         promise_questions.CONFIGURATIONS,
+        promise_questions.FEATURES,
+        *cluster_questions.OF_THE_NEWEST_ROUND,
     ),
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
@@ -137,9 +140,9 @@ def last_day_of_window(view: View, question: Question, **about: object) -> Rows:
     return _of_cluster(view, max(view.from_ms, view.to_ms - DAY_MS), view.to_ms, question, about)
 
 
-def between(view: View, from_ms: int, to_ms: int, question: Question) -> Rows:
+def between(view: View, from_ms: int, to_ms: int, question: Question, **about: object) -> Rows:
     """Ask about a stretch of time of its own."""
-    return _of_cluster(view, from_ms, to_ms, question, {})
+    return _of_cluster(view, from_ms, to_ms, question, about)
 
 
 def of_tidemark(view: View, question: Question, **about: object) -> Rows:

@@ -7,40 +7,12 @@ from dashboard import wording
 from dashboard.names import cut
 from dashboard.standing import Standing
 from dashboard.view import View
-from guarantees.observations import Signal
+from guarantees.needs import hidden_without
 from guarantees.promise_audit import Requirement
 from guarantees.promises import Verdict
 from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
-
-# What a page cannot say when a signal is missing.
-HIDES: Mapping[str, str] = {
-    Signal.LOG_START: "what expired unread",
-    Signal.COMMITTED_OFFSETS: "lag, rewinds, skips",
-    Signal.END_OFFSETS: "lag, truncation, frozen stable offsets",
-    Signal.PARTITION_STATES: "replication, leader changes",
-    Signal.REPLICA_OFFSETS: "which replica fell behind",
-    Signal.EPOCH_ENDS: "where a log was cut, commits of an old leader epoch",
-    Signal.GROUPS: "members, owners, rebalances",
-    Signal.TRANSACTIONS: "open and overdue transactions",
-    Signal.PRODUCERS: "who holds the stable offset, hanging transactions",
-    Signal.CONFIGS: "partitions below min ISR",
-}
-
-# What the broker checks before it answers (Kafka's KafkaApis; DescribeProducers by KIP-664).
-RIGHTS: Mapping[str, str] = {
-    Signal.LOG_START: "DESCRIBE on the topic",
-    Signal.COMMITTED_OFFSETS: "DESCRIBE on the group and on its topics",
-    Signal.END_OFFSETS: "DESCRIBE on the topic",
-    Signal.PARTITION_STATES: "DESCRIBE on the topic",
-    Signal.REPLICA_OFFSETS: "DESCRIBE on the topic",
-    Signal.EPOCH_ENDS: "DESCRIBE on the topic",
-    Signal.GROUPS: "DESCRIBE on the group and on its topics",
-    Signal.TRANSACTIONS: "DESCRIBE on the transactional id",
-    Signal.PRODUCERS: "READ on the topic",
-    Signal.CONFIGS: "DESCRIBE_CONFIGS on the topic",
-}
 
 
 def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
@@ -57,7 +29,7 @@ def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
         "Not permitted": row["refused"],
         "Failed": row["failed"],
         "Last answer": wording.age(row["observed_at_ms"], view.to_ms),
-        "Hidden meanwhile": "–" if complete else HIDES.get(row["signal"], "–"),
+        "Hidden meanwhile": "–" if complete else hidden_without(row["signal"]),
         "Why": cut(row["error"] or "–", 160),
     }
 

@@ -3,6 +3,7 @@
 import json
 
 from dashboard import answers, cached, concerns, partition_history, queries, shapes
+from dashboard.commit_questions import COMMITS
 from dashboard.partition_history import Point
 from dashboard.partition_questions import MINUTES, OWNERS, SAMPLES
 from dashboard.queries import Rows
@@ -30,6 +31,11 @@ def owners(view: View, group_id: str, topic: str, partition: int) -> Rows:
     """Members that owned it in the window, one row for each stretch."""
     asked = json.dumps([topic, partition], ensure_ascii=False)
     return cached.in_window(view, OWNERS, group_id=group_id, place=asked)
+
+
+def commits(view: View, group_id: str, topic: str, partition: int) -> Rows:
+    """The newest commits of the window; their records and samples are raw and expire."""
+    return cached.in_window(view, COMMITS, group_id=group_id, topic=topic, partition=partition)
 
 
 def events(view: View, group_id: str, topic: str, partition: int) -> list[Mark]:

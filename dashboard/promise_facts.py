@@ -23,6 +23,7 @@ Row = Mapping[str, Any]
 Answers = Mapping[Question, Sequence[Row]]
 
 OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTION_VERSION = "transaction.version"
 MINUTE_MS = 60_000
 
 NOT_SEEN = Unknown("the topic was not seen in the newest round")
@@ -30,7 +31,7 @@ NO_COMMITS = Unknown("no commit was seen in the newest round")
 NO_SAMPLES = Unknown("no records of it were sampled lately")
 NO_IDS = Unknown("its message ids are not sampled")
 NOT_READ = Unknown("the topic's settings were not read: that needs DESCRIBE_CONFIGS")
-NO_FEATURES = Unknown("the cluster's features are not asked for")
+NO_FEATURES = Unknown("the cluster's features were not read in the newest round")
 NOT_ASKED = Unknown("not asked for all pipelines at once")
 NOTHING_SEEN = Unknown("nothing was observed yet")
 
@@ -68,7 +69,7 @@ class Seen:
             commit_moves=self._moves(),
             backlog=self._backlog(key),
             transactions=self._seen_transactions(),
-            transaction_version=NO_FEATURES,
+            transaction_version=self._transaction_version(),
             refused=_refused(coverage),
         )
 
@@ -115,6 +116,11 @@ class Seen:
             return NOT_ASKED
         return _waiting(row["lag"], self._answers)
 
+    def _transaction_version(self) -> int | Unknown:
+        """A feature that is not in force is at level 0; where none is known, nobody said."""
+        levels = {row["feature"]: row["level"] for row in self._answers.get(questions.FEATURES, ())}
+        return int(levels.get(TRANSACTION_VERSION, 0)) if levels else NO_FEATURES
+
     def _seen_transactions(self) -> tuple[OpenTransaction, ...] | Unknown:
         row = self._coverage.get(Signal.TRANSACTIONS)
         if row is None:
@@ -126,7 +132,9 @@ class Seen:
 def _refused(coverage: Sequence[Coverage]) -> Mapping[str, str] | Unknown:
     if not coverage:
         return NOTHING_SEEN
-    return {known.signal: known.error or "not permitted" for known in coverage if known.refused}
+    # What the lists may leave out is nothing that the pipeline is known to need.
+    refused = (known for known in coverage if known.refused and known.signal != Signal.RIGHTS)
+    return {known.signal: known.error or "not permitted" for known in refused}
 
 
 def _min_insync_replicas(row: Row | None) -> int | Unknown:

@@ -25,6 +25,12 @@ CONFIGURATIONS = Question(("topic_configuration",), """
     WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to) GROUP BY topic
     ORDER BY topic""")  # fmt: skip
 
+# The cluster's features in force, by name.
+FEATURES = Question(("cluster_features",), """
+    SELECT feature, arg_max(level, last_seen_at) AS level FROM cluster_features
+    WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to) GROUP BY feature
+    ORDER BY feature""")  # fmt: skip
+
 # When a commit of a group on a topic last awaited a transaction's marker.
 PENDING_COMMITS = Question(("committed_offsets",), """
     SELECT group_id, topic, epoch_ms(max(observed_at)) AS observed_at_ms
@@ -69,6 +75,6 @@ LAST_CAUGHT_UP = Question(("lag_minute",), """
 
 # What inference needs of every group at once: of the newest round, and of the last quarter of an hour. What the
 # explanation of one pipeline asks beyond it.
-OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, TOPICS, CONFIGURATIONS)
+OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, TOPICS, CONFIGURATIONS, FEATURES)
 OF_RECENT = (PENDING_COMMITS, TRANSACTIONS_SEEN, PRODUCERS_SEEN)
 OF_ONE_RECENT = (COMMIT_MOVES, UNREAD_SINCE)

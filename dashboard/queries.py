@@ -145,7 +145,8 @@ LEADER_CHANGES = Question(("partition_state",), """
 
 REBALANCES = Question(("rebalances",), """
     SELECT group_id, epoch_ms(changed_after) AS changed_after_ms, epoch_ms(observed_at) AS observed_at_ms,
-           joined, "left", moved, cause, group_epoch
+           joined, "left", moved, cause, group_epoch, source, generation, hosts, subscriptions, group_leader_before,
+           group_leader
     FROM rebalances WHERE cluster_id = $cluster_id ORDER BY observed_at DESC""")  # fmt: skip
 GROUP_STATES = Question(("group_state",), """
     SELECT group_id, group_type, state, state_unknown, members, group_epoch, epoch_ms(started_at) AS started_at_ms,

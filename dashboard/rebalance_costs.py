@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard import wording
+from dashboard import rebalance_words, wording
 from dashboard.names import cut
 from dashboard.view import View
 
@@ -39,6 +39,7 @@ def pause(change: Row, rebalancing: Iterable[Row]) -> Pause:
     """From the samples that saw the group rebalancing, between the last settled sample before and the first after it.
 
     Where no sample saw it, it may have been nothing at all: members of the consumer protocol (KIP-848) read on.
+    Their coordinator writes when each began and ended; of a classic group it writes the end alone.
     """
     after_ms, observed_ms = change["changed_after_ms"], change["observed_at_ms"]
     seen = [
@@ -48,10 +49,13 @@ def pause(change: Row, rebalancing: Iterable[Row]) -> Pause:
         and row["started_at_ms"] <= observed_ms
         and row["last_seen_at_ms"] >= (observed_ms if after_ms is None else after_ms)
     ]
+    is_written = rebalance_words.is_written(change)
+    if is_written and after_ms < observed_ms:
+        return Pause(observed_ms - after_ms, observed_ms - after_ms)
     if not seen:
-        return Pause(0, None if after_ms is None else observed_ms - after_ms)
+        return Pause(0, None if after_ms is None or is_written else observed_ms - after_ms)
     first_ms, last_ms = min(row["started_at_ms"] for row in seen), max(row["last_seen_at_ms"] for row in seen)
-    is_over = after_ms is not None and all(row["ended_before_ms"] is not None for row in seen)
+    is_over = after_ms is not None and not is_written and all(row["ended_before_ms"] is not None for row in seen)
     settled_ms = max(observed_ms, *(row["ended_before_ms"] or 0 for row in seen))
     return Pause(last_ms - first_ms, settled_ms - after_ms if is_over else None)
 
@@ -75,7 +79,10 @@ def row(change: Row, rebalancing: Iterable[Row], around: Row | None, view: View)
         "Partitions moved": len(json.loads(change["moved"] or "[]")),
         "Joined": len(json.loads(change["joined"] or "[]")),
         "Left": len(json.loads(change["left"] or "[]")),
-        "Seen within": wording.duration(change["observed_at_ms"] - changed_after_ms),
+        "Told by": rebalance_words.teller(change),
+        "Seen within": "–"
+        if rebalance_words.is_written(change)
+        else wording.duration(change["observed_at_ms"] - changed_after_ms),
     }
 
 
@@ -84,6 +91,8 @@ def paused(known: Pause) -> str:
     if known.upper_ms is None:
         return f"at least {wording.duration(known.lower_ms)}" if known.lower_ms else "not observed"
     upper = wording.duration(known.upper_ms)
+    if known.lower_ms == known.upper_ms:
+        return upper
     return f"{wording.duration(known.lower_ms)} to {upper}" if known.lower_ms else f"at most {upper}"
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.configured import BOOTSTRAP_VARIABLE, SETTINGS_VARIABLE
-from dashboard.health import HIDES, RIGHTS
 from dashboard.names import cut
+from guarantees.needs import hidden_without, rights_in_words
+from guarantees.observations import Signal
 from guarantees.promises import Pipeline
 from guarantees.thresholds import Thresholds
 from settings import ClusterSettings, MessageId, PipelineSettings, Security, StoreSettings
@@ -70,13 +71,32 @@ def missing_right_rows(coverage: Iterable[Row]) -> list[dict[str, object]]:
         {
             "Signal": row["signal"].replace("_", " "),
             "Not permitted": f"{wording.count(row['refused'])} of {wording.count(row['asked'])}",
-            "Right to grant": RIGHTS.get(row["signal"], "–"),
-            "Hidden meanwhile": HIDES.get(row["signal"], "–"),
+            "Right to grant": rights_in_words(row["signal"]),
+            "Hidden meanwhile": hidden_without(row["signal"]),
             "Answer": cut(row["error"] or "–", 160),
         }
         for row in coverage
         if row["refused"]
     ]
+
+
+def lists_line(coverage: Iterable[Row]) -> str:
+    """Whether the brokers' lists of topics, groups and transactional ids show all there is to watch."""
+    asked = next((row for row in coverage if row["signal"] == Signal.RIGHTS), None)
+    if asked is None or asked["failed"]:
+        return (
+            "Brokers leave out of their lists what may not be described, without a word; whether they leave out "
+            "anything here is not known" + ("." if asked is None else f": {cut(asked['error'] or '–', 160)}.")
+        )
+    if asked["refused"]:
+        return (
+            "Brokers leave out of their lists what may not be described, without a word: none seen is not none. "
+            "Grant the right, or name less in include_topics and include_groups."
+        )
+    return (
+        "Everything the settings name may be described, so the brokers' lists show all of it, unless a rule denies "
+        "single names."
+    )
 
 
 def store_line(keep: StoreSettings, files: int, size: int, oldest_ms: int | None) -> str:

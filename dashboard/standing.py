@@ -9,7 +9,7 @@ from dashboard.freshness import freshness
 from guarantees.completeness import RoundsSeen
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
-from guarantees.verdicts import PipelineVerdict, Sight
+from guarantees.verdicts import OF_NO_PIPELINE, PipelineVerdict, Sight
 from store.coverage import coverage as coverage_of
 
 Row = Mapping[str, Any]
@@ -59,7 +59,7 @@ class Newest:
 
 def newest(coverage: Sequence[Row], interval_ms: int) -> Newest:
     """Said once for all pipelines."""
-    covered = tuple(_covered(row) for row in coverage)
+    covered = tuple(_covered(row) for row in coverage if row["signal"] not in OF_NO_PIPELINE)
     observed_at_ms = freshness(coverage, (), interval_ms).observed_at_ms
     return Newest(observed_at_ms, covered, all(one.is_complete for one in covered))
 

@@ -17,6 +17,7 @@ from dashboard import (
 from dashboard.fencing import Event
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.queries import Rows
+from dashboard.timeline_questions import STEPS
 from dashboard.transactions import OpenTransaction, Waiting
 from dashboard.view import View
 from guarantees.findings import Finding
@@ -100,6 +101,11 @@ def lanes(view: View) -> Lanes:
         [row for row in aborts if view.finds(str(row["producer_id"]), row["topic"])],
         events(view),
     )
+
+
+def steps(view: View) -> Rows:
+    """What happened to transactional ids that the search finds, of the window's last day: records expire."""
+    return cached.in_window(marker_view(view), STEPS, search=view.search)
 
 
 def events(view: View) -> list[Event]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from guarantees.observations import GroupState
+from guarantees.observations import SHARE, GroupState
 from guarantees.unknown import Unknown
 
 
@@ -52,7 +52,7 @@ def _counted_from(
     """An empty classic group ages as a whole; else a commit ages by itself, unless its topic is subscribed to."""
     if state is None or isinstance(state, Unknown):
         return committed_at_ms if state is None else state
-    if state.group_type == "share":
+    if state.group_type == SHARE:
         return NO_COMMITS
     if state.state in ("Dead", "Unknown"):
         return LOOKS_DEAD

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 
 from guarantees.causes import NOT_OBSERVED
 from guarantees.findings import Finding, FindingState, Kind
@@ -179,7 +180,7 @@ def _edges(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]
 def _simultaneous(findings: Sequence[Finding], explained: Mapping[str, Sequence[Cause]]) -> Iterator[tuple[str, str]]:
     """The same kind on other partitions, begun within a minute of the one before; not where each has its own cause."""
     in_order = sorted(findings, key=lambda one: (one.kind, one.place.topic or "", one.happened_at_ms))
-    for one, following in zip(in_order, in_order[1:], strict=False):
+    for one, following in pairwise(in_order):
         is_same = (one.kind, one.place.topic) == (following.kind, following.place.topic)
         is_together = following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS
         has_own_causes = bool(explained.get(one.finding_id)) and bool(explained.get(following.finding_id))
@@ -191,7 +192,7 @@ def _of_one_broker(findings: Sequence[Finding]) -> Iterator[tuple[str, str]]:
     """A broker that fails takes every partition it led along, each of which elects in an epoch of its own."""
     fallen = [(broker, one) for one in findings if (broker := _fallen_leader(one)) is not None]
     in_order = sorted(fallen, key=lambda pair: (pair[0], pair[1].happened_at_ms))
-    for (broker, one), (next_broker, following) in zip(in_order, in_order[1:], strict=False):
+    for (broker, one), (next_broker, following) in pairwise(in_order):
         if broker == next_broker and following.happened_at_ms - one.happened_at_ms <= TOGETHER_MS:
             yield one.finding_id, following.finding_id
 

@@ -73,8 +73,10 @@ def _committing_transaction(group_id: str, facts: PipelineFacts) -> Iterator[Rea
 
 def _transactional_sink(group_id: str, facts: PipelineFacts) -> Iterator[Reason]:
     """Every sampled record of the sink was written in a transaction."""
-    seen = None if facts.sink is None else facts.sink.producers
-    if facts.sink is None or seen is None or isinstance(seen, Unknown) or not seen.records:
+    if facts.sink is None:
+        return
+    seen = facts.sink.producers
+    if isinstance(seen, Unknown) or not seen.records:
         return
     if seen.transactional == seen.records:
         fact = f"All {seen.records:,} sampled records of {facts.sink.name} were written in transactions."

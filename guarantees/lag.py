@@ -6,6 +6,8 @@ from guarantees.observations import CommittedOffset, PartitionOffsets
 from guarantees.unknown import Unknown
 
 NO_COMMIT = Unknown("no commit")
+# Of a share group, which commits nothing: its start offset is -1 before the first acknowledgement (KIP-932).
+NOT_STARTED = Unknown("not started: no record of the partition is acknowledged yet")
 PENDING_COMMIT = Unknown("a transactional commit awaits its marker")
 
 # A group that commits the last record's offset + 1 stays one below the end where a transaction's marker follows, for

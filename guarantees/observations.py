@@ -86,9 +86,30 @@ class PartitionState:
     observed_at_ms: int
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Task:
+    """A piece of a Kafka Streams topology: a subtopology's work on one partition of what it reads."""
+
+    subtopology_id: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tasks:
+    """What a Streams member does (KIP-1071): active tasks process; standby and warm-up ones keep copies of state."""
+
+    active: frozenset[Task]
+    standby: frozenset[Task]
+    warm_up: frozenset[Task]
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One consumer instance. `member_epoch` and `target_assignment` exist in the consumer protocol (KIP-848) only."""
+    """One consumer instance. Classic groups have no epochs and no target; share groups (KIP-932) no target either.
+
+    In a share group several members may hold the same partition. `process_id`, `topology_epoch` and tasks exist in
+    Streams groups (KIP-1071) only, where `assignment` is what the active tasks read.
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -97,14 +118,23 @@ class Member:
     assignment: frozenset[TopicPartition]
     member_epoch: int | None = None
     target_assignment: frozenset[TopicPartition] | None = None
+    rack: str | None = None
+    process_id: str | None = None
+    topology_epoch: int | None = None
+    tasks: Tasks | None = None
+    target_tasks: Tasks | None = None
+
+
+# Kafka's name of the groups whose members share partitions (KIP-932): they commit nothing, and nobody owns a partition.
+SHARE = "share"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupState:
-    """A group in Kafka's own words. Generations are not in any answer; epochs exist in the consumer protocol only.
+    """A group in Kafka's own words. Generations are not in any answer; classic groups have no epochs.
 
     `unchanged_since_ms`: the first sample from which on state, coordinator, number of members and epochs were seen as
-    they are; None where nobody remembers.
+    they are; None where nobody remembers. `topology_epoch`: of a Streams group whose topology the broker knows.
     """
 
     group_type: str
@@ -115,6 +145,7 @@ class GroupState:
     assignment_epoch: int | None
     observed_at_ms: int
     unchanged_since_ms: int | None = None
+    topology_epoch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +193,13 @@ class Signal(StrEnum):
     TRANSACTIONS = "transactions"
     PRODUCERS = "producers"
     CONFIGS = "configs"
+    SHARE_OFFSETS = "share_offsets"
+    LOG_DIRS = "log_dirs"
+    QUORUM = "quorum"
+    FEATURES = "features"
+    RIGHTS = "rights"
+    GROUP_LOG = "group_log"
+    TRANSACTION_LOG = "transaction_log"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from guarantees.observations import GroupState, Member
+from guarantees.observations import SHARE, GroupState, Member
 from guarantees.places import TopicPartition
 
 # While a classic group rebalances, its description lists members without their assignments. Dead is also what a group
@@ -68,7 +68,7 @@ def rebalance(before: GroupState, after: GroupState) -> Rebalance | None:
             if old[name].member_id != new[name].member_id
         )
     )
-    moved = _moves(before.members, after.members, dict(restarted))
+    moved = _moves(before, after, dict(restarted))
     has_new_epoch = _rose(before.group_epoch, after.group_epoch)
     if not (joined or left or restarted or moved or has_new_epoch):
         return None
@@ -95,8 +95,11 @@ def _owners(members: Iterable[Member]) -> dict[TopicPartition, str]:
     return {partition: member.member_id for member in members for partition in member.assignment}
 
 
-def _moves(before: Iterable[Member], after: Iterable[Member], restarted: Mapping[str, str]) -> tuple[Move, ...]:
-    old, new = _owners(before), _owners(after)
+def _moves(before: GroupState, after: GroupState, restarted: Mapping[str, str]) -> tuple[Move, ...]:
+    """In a share group several members hold a partition: none changes hands (KIP-932)."""
+    if SHARE in (before.group_type, after.group_type):
+        return ()
+    old, new = _owners(before.members), _owners(after.members)
     return tuple(
         Move(partition, old.get(partition), new.get(partition))
         for partition in sorted(old.keys() | new.keys())

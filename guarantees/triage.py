@@ -8,7 +8,7 @@ from guarantees.epochs import is_beyond
 from guarantees.findings import Kind
 from guarantees.lag import MARKER_SLACK
 from guarantees.memory import Memory, Silence
-from guarantees.observations import CommittedOffset, EpochEnd, GroupState, PartitionOffsets, Round
+from guarantees.observations import SHARE, CommittedOffset, EpochEnd, GroupState, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
 
@@ -100,7 +100,7 @@ def triage(
     """
     found = Triage(dict(before.commits))
     described = {g: state for g, state in observed.groups.items() if isinstance(state, GroupState)}
-    share = {g for g, state in described.items() if state.group_type == "share"}
+    share = {g for g, state in described.items() if state.group_type == SHARE}
     memberless = {g for g, state in described.items() if not state.members}
     context = Context(before.silences, _lapsed(before), offsets, distrusted, memberless, long_empty, epoch_ends)
     for key, commit in observed.commits.items():

@@ -62,6 +62,18 @@ OF_TOPIC = frozenset(
 ESSENTIAL = frozenset(
     {Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.GROUPS}
 )
+# They tell about the cluster and about groups that are no pipelines, or what samples tell a round later: a promise
+# neither rests on them nor lacks them.
+OF_NO_PIPELINE = frozenset(
+    {
+        Signal.SHARE_OFFSETS,
+        Signal.LOG_DIRS,
+        Signal.QUORUM,
+        Signal.FEATURES,
+        Signal.GROUP_LOG,
+        Signal.TRANSACTION_LOG,
+    }
+)
 STALE_AFTER_INTERVALS = 2
 
 

@@ -10,12 +10,27 @@ READ_ONLY: dict[int, str] = {
     9: "OffsetFetch",
     15: "DescribeGroups",
     16: "ListGroups",
+    18: "ApiVersions",
     23: "OffsetForLeaderEpoch",
+    35: "DescribeLogDirs",
+    55: "DescribeQuorum",
+    60: "DescribeCluster",
     61: "DescribeProducers",
     65: "DescribeTransactions",
     66: "ListTransactions",
     69: "ConsumerGroupDescribe",
     75: "DescribeTopicPartitions",
+    77: "ShareGroupDescribe",
+    89: "StreamsGroupDescribe",
+    90: "DescribeShareGroupOffsets",
+}
+
+# What the client libraries send by themselves to be let in, and the one request confluent-kafka sends for Tidemark.
+OF_CLIENTS: dict[int, str] = {
+    17: "SaslHandshake",
+    18: "ApiVersions",
+    32: "DescribeConfigs",
+    36: "SaslAuthenticate",
 }
 
 

@@ -76,6 +76,33 @@ class Records:
         return [bytes(view[start : start + length]) if length > 0 else None for start, length in places]
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """Batches of an answer: `is_aborted` is of each batch, `fields` of each record, whose bytes lie in `buffer`."""
+
+    headers: Sequence[BatchHeader]
+    is_aborted: Flags
+    buffer: Bytes
+    fields: RecordFields
+
+    def of_each_record(self, values: Iterable[int | bool], dtype: type) -> NDArray:
+        """A batch's value at each of its records."""
+        return np.repeat(np.array(list(values), dtype=dtype), [header.records for header in self.headers])
+
+    @property
+    def offset(self) -> Ints:
+        return self.of_each_record((h.base_offset for h in self.headers), np.int64) + self.fields.offset_delta
+
+    @property
+    def timestamp_ms(self) -> Ints:
+        """The broker's where it stamps, else the producer's."""
+        return np.where(
+            self.of_each_record((h.is_log_append_time for h in self.headers), np.bool_),
+            self.of_each_record((h.max_timestamp_ms for h in self.headers), np.int64),
+            self.of_each_record((h.base_timestamp_ms for h in self.headers), np.int64) + self.fields.timestamp_delta,
+        )
+
+
 def decode(
     blob: bytes,
     aborted: Iterable[AbortedTransaction],
@@ -83,6 +110,16 @@ def decode(
     max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES,
 ) -> Records:
     """All records of the complete batches of a blob, with the id of each.
+
+    Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
+    """
+    return _columns(opened(blob, aborted, max_decompressed_bytes), message_id)
+
+
+def opened(
+    blob: bytes, aborted: Iterable[AbortedTransaction], max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES
+) -> Opened:
+    """The complete batches of a blob, decompressed, and where the fields of each record lie.
 
     Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
     """
@@ -96,9 +133,10 @@ def decode(
     batch_ends = np.cumsum(sizes)
     counts = np.array([header.records for header in headers], dtype=np.int64)
     starts, ends = record_bounds(buffer, batch_ends - sizes, batch_ends, counts)
-    return _columns(
-        headers, np.array(is_aborted, dtype=np.bool_), buffer, parse_fields(buffer, starts, ends), message_id
-    )
+    fields = parse_fields(buffer, starts, ends)
+    found = Opened(headers, np.array(is_aborted, dtype=np.bool_), buffer, fields)
+    _check_deltas(fields, found.of_each_record((h.last_offset_delta for h in headers), np.int64))
+    return found
 
 
 def aborted_batches(
@@ -149,34 +187,22 @@ def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:
         raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type") from exc
 
 
-def _columns(
-    headers: Sequence[BatchHeader], is_aborted: Flags, buffer: Bytes, fields: RecordFields, message_id: MessageId
-) -> Records:
-    counts = [header.records for header in headers]
-
-    def each(values: Iterable[int | bool], dtype: type) -> NDArray:
-        """A batch's value at each of its records."""
-        return np.repeat(np.array(list(values), dtype=dtype), counts)
-
-    _check_deltas(fields, each((h.last_offset_delta for h in headers), np.int64))
+def _columns(found: Opened, message_id: MessageId) -> Records:
+    headers, fields, each = found.headers, found.fields, found.of_each_record
     is_control = each((h.is_control for h in headers), np.bool_)
-    sought = _ids(buffer, fields, message_id, is_control)
+    sought = _ids(found.buffer, fields, message_id, is_control)
     ids = Slices(sought.ids.starts, np.where(is_control | (sought.ids.lengths <= 0), -1, sought.ids.lengths))
     base_sequence = each((h.base_sequence for h in headers), np.int64)
     return Records(
-        offset=each((h.base_offset for h in headers), np.int64) + fields.offset_delta,
-        timestamp_ms=np.where(
-            each((h.is_log_append_time for h in headers), np.bool_),
-            each((h.max_timestamp_ms for h in headers), np.int64),
-            each((h.base_timestamp_ms for h in headers), np.int64) + fields.timestamp_delta,
-        ),
+        offset=found.offset,
+        timestamp_ms=found.timestamp_ms,
         producer_id=each((h.producer_id for h in headers), np.int64),
         producer_epoch=each((h.producer_epoch for h in headers), np.int64),
         sequence=np.where(base_sequence < 0, -1, (base_sequence + fields.offset_delta) & 0x7FFFFFFF),
         leader_epoch=each((h.leader_epoch for h in headers), np.int64),
         is_transactional=each((h.is_transactional for h in headers), np.bool_),
         is_control=is_control,
-        is_aborted=np.repeat(is_aborted, counts),
+        is_aborted=each(found.is_aborted, np.bool_),
         has_id=ids.lengths > 0,
         is_not_json=sought.is_not_json,
         id_hash=_id_hashes(sought.buffer, ids),

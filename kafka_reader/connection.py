@@ -5,6 +5,7 @@ The only user of kafka-python's connection manager. Its network loop runs on one
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
@@ -18,8 +19,10 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
+from kafka_reader.last_answer import keep_last_answers
 from kafka_reader.security import kafka_python_options
-from settings import Security
+from kafka_reader.undecoded import PreparedRequests
+from settings import Security, SettingsError
 
 CLIENT_ID = "tidemark"
 
@@ -29,6 +32,9 @@ LONGEST_PAUSE_S = 1.0
 # Of kafka-python's defaults two are traps: beyond 5 requests in flight a send fails, and so does an answer over 1 MB.
 MAX_IN_FLIGHT = 100
 RECEIVE_MAX_BYTES = 100_000_000
+
+keep_last_answers()
+_AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)
 
 # A broker's node id; until the brokers are known, a bootstrap address goes by kafka-python's name for it.
 NodeId = int | str
@@ -61,6 +67,8 @@ class Connections:
         receive_max_bytes: int = RECEIVE_MAX_BYTES,
     ) -> None:
         self._timeout_s = request_timeout_s
+        self._security = security
+        self.prepared = PreparedRequests()
         # Decoding a large answer takes longer than the loop's default threshold for a warning: it is no fault.
         self._net = NetworkSelector(client_id=CLIENT_ID, slow_task_threshold_secs=0)
         self._manager = KafkaConnectionManager(
@@ -76,6 +84,7 @@ class Connections:
             reconnect_backoff_max_ms=LONGEST_PAUSE_S * 1000,
             **kafka_python_options(security),
         )
+        self._is_login_refused = False
         self._absent: dict[NodeId, CollectionError] = {}
         self._last_answered: NodeId | None = None
         self._net.start()
@@ -99,6 +108,11 @@ class Connections:
         return tuple(sorted(broker.node_id for broker in self._manager.cluster.brokers()))
 
     @property
+    def last_answered(self) -> int | None:
+        """The broker that answered the last question put to any; None before the first that is known by its node id."""
+        return self._last_answered if isinstance(self._last_answered, int) else None
+
+    @property
     def kafka_version(self) -> str | None:
         """As far as the requests the brokers understand tell; None before the first answer."""
         known = self._manager.broker_version_data
@@ -116,8 +130,12 @@ class Connections:
         Raises BrokerUnavailableError when no broker answers.
         """
         answer = self.send_any(_metadata_request(topics))
-        self._net.run(self._learn_brokers, answer.response)
+        self.learn_brokers(answer.response.brokers, answer.response.cluster_id)
         return answer
+
+    def learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """Take over the addresses that a Metadata answer names, each with node_id, host, port and rack."""
+        self._net.run(self._learn_brokers, tuple(brokers), cluster_id)
 
     def send(self, node_id: int, request: Any, timeout_s: float | None = None) -> Any:
         """The broker's response, decoded by kafka-python. Raises CollectionError; see `send_all` for many brokers."""
@@ -176,7 +194,8 @@ class Connections:
             connection = self._connection(node_id)
             sent = connection.send_request(request, request_timeout_ms=timeout_ms)
             response = await self._manager.wait_for(sent, timeout_ms)
-        except KafkaError as exc:
+        except (KafkaError, OSError) as exc:
+            self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
             failure = translated(exc, node_id)
             if connection is not None and not isinstance(exc, NodeNotReadyError):
                 self._give_up(node_id, connection, exc, failure)
@@ -184,12 +203,18 @@ class Connections:
         return Answer(response, requested_at_ms, now_ms())
 
     def _connection(self, node_id: NodeId) -> KafkaConnection:
+        # kafka-python keeps a failed login for ever, and the secret it knows; one that was mended must work.
+        self._manager._auth_failures.pop(node_id, None)
+        if self._is_login_refused:
+            with suppress(SettingsError):
+                self._manager.config.update(kafka_python_options(self._security))
+            self._is_login_refused = False
         # Without refresh_metadata_on_err the library would start a metadata loop of its own.
         return self._manager.get_connection(node_id, refresh_metadata_on_err=False)
 
-    def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: KafkaError, failure: CollectionError) -> None:
+    def _give_up(self, node_id: NodeId, connection: KafkaConnection, exc: Exception, failure: CollectionError) -> None:
         """Close what did not answer and try in the background until it is back."""
-        if isinstance(failure, RequestRefusedError) and not _is_authentication(exc):
+        if isinstance(failure, RequestRefusedError) and not isinstance(exc, _AUTHENTICATION):
             return
         if not connection.closed:
             connection.close(exc)
@@ -199,31 +224,27 @@ class Connections:
 
     async def _come_back(self, node_id: NodeId) -> None:
         pause_s = FIRST_PAUSE_S
-        while self._is_member(node_id) and not self._manager.closed:
+        while node_id in self.brokers and not self._manager.closed:
             await self._net.sleep(pause_s)
             pause_s = min(2 * pause_s, LONGEST_PAUSE_S)
-            # kafka-python keeps a failed login for ever; a right or password given later must work.
-            self._manager._auth_failures.pop(node_id, None)
             self._manager.reset_backoff(node_id)
             try:
                 await self._connection(node_id)
-            except KafkaError as exc:
+            except (KafkaError, OSError) as exc:
+                self._is_login_refused |= isinstance(exc, _AUTHENTICATION)
                 self._absent[node_id] = translated(exc, node_id)
             else:
                 break
         self._absent.pop(node_id, None)
 
-    def _is_member(self, node_id: NodeId) -> bool:
-        return node_id in self.brokers
-
-    def _learn_brokers(self, response: Any) -> None:
-        """Take over the addresses alone: partitions and leaders are Tidemark's own business."""
+    def _learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
+        """The addresses alone: partitions and leaders are Tidemark's own business."""
         self._manager.cluster.update_metadata(
             MetadataResponse(
-                version=response.API_VERSION,
-                brokers=response.brokers,
-                cluster_id=response.cluster_id,
-                controller_id=response.controller_id,
+                version=MetadataResponse.max_version,
+                brokers=[(broker.node_id, broker.host, broker.port, broker.rack) for broker in brokers],
+                cluster_id=cluster_id,
+                controller_id=-1,
                 topics=[],
             )
         )
@@ -238,10 +259,6 @@ def _metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
         include_topic_authorized_operations=False,
         min_version=10,
     )
-
-
-def _is_authentication(exc: KafkaError) -> bool:
-    return isinstance(exc, SaslAuthenticationFailedError | AuthorizationError)
 
 
 def now_ms() -> int:

@@ -67,6 +67,7 @@ def _member(member: Any) -> Member:
         assignment=_partitions(member.assignment),
         member_epoch=member.member_epoch,
         target_assignment=_partitions(member.target_assignment),
+        rack=member.rack_id,
     )
 
 

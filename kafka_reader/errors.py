@@ -39,14 +39,18 @@ class RequestRefusedError(CollectionError):
         return f"{self.doing}: {self.error}"
 
 
-def translated(exc: kafka_errors.KafkaError, broker: object) -> CollectionError:
-    """Tidemark's error for the library's."""
+def translated(exc: kafka_errors.KafkaError | OSError, broker: object) -> CollectionError:
+    """Tidemark's error for the library's; a file of certificates that cannot be read is an OSError."""
     if isinstance(exc, _LATE):
         return BrokerUnavailableError(f"broker {broker} did not answer in time")
     if isinstance(exc, kafka_errors.UnknownBrokerIdError):
         return BrokerUnavailableError(f"broker {broker} is not among the cluster's brokers")
-    if isinstance(exc, _NOT_REACHED):
+    if isinstance(exc, (*_NOT_REACHED, OSError)):
         return BrokerUnavailableError(f"broker {broker} cannot be reached ({_cause(exc)})")
+    if isinstance(exc, kafka_errors.SaslAuthenticationFailedError):
+        # The library puts its own class before the broker's words.
+        told = str(exc.args[0]).removeprefix(f"{type(exc).__name__}: ") if exc.args else str(exc.message)
+        return RequestRefusedError(f"broker {broker} refused the login", told)
     if isinstance(exc, kafka_errors.BrokerResponseError):
         return RequestRefusedError(f"broker {broker}", str(exc.message))
     return UnreadableAnswerError(f"broker {broker} sent an answer that cannot be read ({_cause(exc)})")

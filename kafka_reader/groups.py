@@ -16,6 +16,7 @@ from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
+STREAMS = "streams"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Fetch for the headers of batches: of many partitions at once, everything below the high watermark, open data too."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
@@ -18,6 +18,7 @@ from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, OLDEST_VERSION, Part
 from kafka_reader.list_offsets import READ_UNCOMMITTED
 from kafka_reader.markers import ABORT, COMMIT, NoControlRecordError, control_record
 
+UNNAMED = Unknown("the broker's answer does not name the partition")
 _MARKERS: Mapping[int, Marker] = {ABORT: Marker.ABORT, COMMIT: Marker.COMMIT}
 
 
@@ -31,15 +32,15 @@ class FetchedHeaders:
     observed_at_ms: int
 
 
-def headers_request(positions: Mapping[Part, int], max_bytes: int) -> FetchRequest:
-    """Isolation level 0, answered at once: what is new is there or it is not."""
+def tail_request(positions: Mapping[Part, int], max_bytes: int, isolation_level: int) -> FetchRequest:
+    """Of many partitions, in the given order, answered at once: what is new is there or it is not."""
     topic = FetchRequest.FetchTopic
     return FetchRequest(
         replica_id=-1,
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=max_bytes,
-        isolation_level=READ_UNCOMMITTED,
+        isolation_level=isolation_level,
         session_id=0,
         session_epoch=-1,
         topics=[
@@ -58,12 +59,18 @@ def headers_request(positions: Mapping[Part, int], max_bytes: int) -> FetchReque
                     for part in parts
                 ],
             )
-            for (name, topic_id), parts in groupby(sorted(positions, key=_order), key=lambda p: (p.topic, p.topic_id))
+            for (name, topic_id), parts in groupby(positions, key=lambda p: (p.topic, p.topic_id))
         ],
         forgotten_topics_data=[],
         rack_id="",
         min_version=OLDEST_VERSION,
     )
+
+
+def headers_request(positions: Mapping[Part, int], max_bytes: int) -> FetchRequest:
+    """Isolation level 0: open and aborted data too."""
+    in_order = {part: positions[part] for part in sorted(positions, key=_order)}
+    return tail_request(in_order, max_bytes, READ_UNCOMMITTED)
 
 
 def fetch_headers(
@@ -81,26 +88,25 @@ def parse_headers(
     positions: Mapping[Part, int], answer: Answer | CollectionError
 ) -> dict[Part, FetchedHeaders | Unknown]:
     """A partition that failed is Unknown and costs no other."""
-    if isinstance(answer, CollectionError):
-        return dict.fromkeys(positions, unknown_after(answer))
-    if answer.response.error_code != 0:
-        return dict.fromkeys(positions, unknown_because(answer.response.error_code))
-    by_name = {
-        (topic.topic, part.partition_index): part for topic in answer.response.responses for part in topic.partitions
-    }
-    by_id = {
-        (str(topic.topic_id), part.partition_index): part
-        for topic in answer.response.responses
-        for part in topic.partitions
-    }
     return {
-        part: _fetched(
-            by_id.get((part.topic_id, part.partition), by_name.get((part.topic, part.partition))),
-            position,
-            answer.observed_at_ms,
-        )
-        for part, position in positions.items()
+        part: one if isinstance(one, Unknown) else _fetched(*one, positions[part])
+        for part, one in partition_answers(positions, answer).items()
     }
+
+
+def partition_answers(asked: Iterable[Part], answer: Answer | CollectionError) -> dict[Part, tuple[Any, int] | Unknown]:
+    """What a leader said of each partition, and when it arrived; Unknown where it said nothing."""
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(asked, unknown_after(answer))
+    if answer.response.error_code != 0:
+        return dict.fromkeys(asked, unknown_because(answer.response.error_code))
+    given = [(topic, part) for topic in answer.response.responses for part in topic.partitions]
+    by_name = {(topic.topic, part.partition_index): part for topic, part in given}
+    by_id = {(str(topic.topic_id), part.partition_index): part for topic, part in given}
+    found = {
+        part: by_id.get((part.topic_id, part.partition), by_name.get((part.topic, part.partition))) for part in asked
+    }
+    return {part: UNNAMED if one is None else (one, answer.observed_at_ms) for part, one in found.items()}
 
 
 def parse_batches(blob: bytes, position: int) -> tuple[Batch, ...]:
@@ -112,19 +118,22 @@ def parse_batches(blob: bytes, position: int) -> tuple[Batch, ...]:
     return tuple(_batch(view, header) for header in batch_headers(blob) if header.base_offset >= position)
 
 
-def _fetched(part: Any, position: int, observed_at_ms: int) -> FetchedHeaders | Unknown:
-    if part is None:
-        return Unknown("the broker's answer does not name the partition")
+def log_start(part: Any) -> int | Unknown:
+    """Where the log begins, as the answer of a partition says it."""
     start = part.log_start_offset
-    log_start = Unknown("the answer names no log start") if start is None or start < 0 else start
+    return Unknown("the answer names no log start") if start is None or start < 0 else int(start)
+
+
+def _fetched(part: Any, observed_at_ms: int, position: int) -> FetchedHeaders | Unknown:
     if part.error_code == OFFSET_OUT_OF_RANGE:
-        return FetchedHeaders((), True, log_start, observed_at_ms)
+        return FetchedHeaders((), True, log_start(part), observed_at_ms)
     if part.error_code != 0:
         return unknown_because(part.error_code)
     try:
-        return FetchedHeaders(parse_batches(bytes(part.records or b""), position), False, log_start, observed_at_ms)
+        batches = parse_batches(bytes(part.records or b""), position)
     except CorruptBatchError as exc:
         return Unknown(str(exc))
+    return FetchedHeaders(batches, False, log_start(part), observed_at_ms)
 
 
 def _batch(view: memoryview, header: BatchHeader) -> Batch:

@@ -74,7 +74,7 @@ def cluster_command(_arguments: argparse.Namespace) -> NoReturn:
     """Something to watch, and to hurt with `python -m lab inject`."""
     directory = new_directory()
     try:
-        with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
+        with Cluster(is_proxied=True) as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
             print(f"Ground truth: {directory}; faults: python -m lab inject {{{','.join(INJECTABLE)}}}")
             print(f"Bootstrap: {cluster.bootstrap}   (Ctrl-C stops everything)", flush=True)
             serve_requests(lab, cluster)

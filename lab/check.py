@@ -12,8 +12,10 @@ from lab.paths import LabPaths
 from lab.pipelines import Lab
 from lab.ports import free_ports
 from lab.running import discard, new_directory, registered
-from lab.self_check import self_check
+from lab.second_judge import in_words
+from lab.self_check import disagreements, read_stored
 from lab.story import tell
+from lab.story_clients import story_disagreements
 from lab.table import table
 from lab.watch import (
     SETTLE_S,
@@ -34,11 +36,12 @@ _GIVE_UP_AFTER_S = 120.0
 def check() -> int:
     """0 only if everything injected was found with the right counts and nothing else was claimed."""
     directory = new_directory()
-    verdict, disagreements = judged_story(directory, tell)
+    verdict, disagreeing, met = judged_story(directory, tell)
     print(table(verdict, _NOTES))
-    for line in disagreements:
+    print(f"What clients met, by the definitions of Jepsen: {', '.join(met) or 'nothing'}.")
+    for line in disagreeing:
         print(f"The lab is wrong about itself: {line}")
-    if not verdict.is_right or disagreements:
+    if not verdict.is_right or disagreeing:
         print(f"Ground truth, findings and logs are kept in {directory}")
         return 1
     print("Everything injected was found, with the right counts, and nothing else was claimed.")
@@ -46,8 +49,10 @@ def check() -> int:
     return 0
 
 
-def judged_story(directory: Path, tell: Callable[[Lab], object]) -> tuple[Verdict, list[str]]:
-    """The verdict on the whole story, and where the cluster disagrees with the ground truth: there the lab is wrong."""
+def judged_story(directory: Path, tell: Callable[[Lab], object]) -> tuple[Verdict, list[str], tuple[str, ...]]:
+    """The verdict on the whole story; where the cluster or what its clients met disagrees with the ground truth, there
+    the lab is wrong; and what they met.
+    """
     with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
         tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, free_ports(1)[0]))
         try:
@@ -56,10 +61,11 @@ def judged_story(directory: Path, tell: Callable[[Lab], object]) -> tuple[Verdic
             tell(lab)
             lab.progress(f"Listening for at least {_LISTEN_S:.0f} s to what Tidemark claims")
             verdict = final_verdict(lambda: verdict_on(directory))
-            disagreements = self_check(cluster.bootstrap, load_injected(lab.paths.injected))
+            injected, stored = load_injected(lab.paths.injected), read_stored(cluster.bootstrap)
+            met, disagreeing = story_disagreements(lab.paths, stored, injected)
         finally:
             stop_tidemark(tidemark)
-    return verdict, disagreements
+    return verdict, [*disagreements(stored, injected), *disagreeing], in_words(met)
 
 
 def verdict_on(directory: Path) -> Verdict:

@@ -1,4 +1,4 @@
-"""A real Kafka cluster on the loopback address: a controller and three brokers that can be killed and paused."""
+"""A real Kafka cluster on the loopback address: a controller, and brokers that can be killed and paused."""
 
 import base64
 import os
@@ -19,12 +19,12 @@ from lab.child import Child
 from lab.clients import admin_client
 from lab.errors import LabError
 from lab.java import java_home
-from lab.kafka_jars import Progress, kafka_classpath
+from lab.kafka_jars import KAFKA_VERSION, Progress, kafka_classpath
 from lab.memory import available_memory_bytes, check_memory
 from lab.node import (
     CONTROLLER_ID,
+    Listener,
     Node,
-    Outside,
     as_properties,
     format_command,
     java_command,
@@ -32,9 +32,9 @@ from lab.node import (
     server_properties,
 )
 from lab.ports import free_ports, is_listening
-from lab.proxy import LostAnswers, Proxy
+from lab.proxy import LostAnswers, Passed, Proxy
 
-BROKER_IDS = (1, 2, 3)
+OUTSIDE = "OUTSIDE"
 _START_WITHIN_S = 180.0
 _STOP_WITHIN_S = 8.0
 
@@ -43,6 +43,7 @@ class Cluster:
     """Started and stopped by its handle; its data lives in a temporary directory and goes with it.
 
     Start it from a thread that outlives it (see `Child`). `overrides` are server properties for all nodes;
+    `listeners` are further ones of every broker, by name their security protocol (`address` tells where);
     `log_requests` makes each broker write every request it serves to `requests.log` in its folder. With `is_proxied`
     the brokers have a second address each, behind a proxy that loses answers on demand (`lost_answers`).
     """
@@ -50,14 +51,19 @@ class Cluster:
     def __init__(
         self,
         *,
+        brokers: int = 3,
         overrides: Mapping[str, str] | None = None,
+        listeners: Mapping[str, str] | None = None,
+        kafka_version: str = KAFKA_VERSION,
         log_requests: bool = False,
         is_proxied: bool = False,
         progress: Progress = print,
     ) -> None:
+        self.broker_ids = tuple(range(1, brokers + 1))
         self._overrides = dict(overrides or {})
+        self._listeners = dict(listeners or {}) | ({OUTSIDE: "PLAINTEXT"} if is_proxied else {})
+        self._kafka_version = kafka_version
         self._log_requests = log_requests
-        self._is_proxied = is_proxied
         self._progress = progress
         self.lost_answers = LostAnswers()
         self._proxies: list[Proxy] = []
@@ -75,13 +81,9 @@ class Cluster:
         self.stop()
 
     @property
-    def broker_ids(self) -> tuple[int, ...]:
-        return BROKER_IDS
-
-    @property
     def bootstrap(self) -> str:
         """The brokers' addresses, for `bootstrap.servers`."""
-        return ",".join(self._nodes[broker].address for broker in BROKER_IDS)
+        return ",".join(self._nodes[broker].address for broker in self.broker_ids)
 
     @property
     def proxied_bootstrap(self) -> str:
@@ -89,27 +91,43 @@ class Cluster:
         return ",".join(f"127.0.0.1:{outside.advertised_port}" for outside in self._outside)
 
     @property
-    def _outside(self) -> list[Outside]:
-        return [node.outside for node in self._nodes.values() if node.outside is not None]
+    def passed(self) -> Passed:
+        """What went through the proxies so far."""
+        return sum((proxy.passed for proxy in self._proxies), Passed())
 
-    def address(self, broker: int) -> str:
-        """One broker's host and port."""
-        return self._nodes[broker].address
+    @property
+    def _outside(self) -> list[Listener]:
+        return [each for node in self._nodes.values() for each in node.listeners if each.name == OUTSIDE]
+
+    def address(self, broker: int, listener: str | None = None) -> str:
+        """One broker's host and port; of a further listener where one is named."""
+        node = self._nodes[broker]
+        ports = {each.name: each.advertised_port for each in node.listeners}
+        return node.address if listener is None else f"127.0.0.1:{ports[listener]}"
 
     def pid(self, broker: int) -> int:
         return self._children[broker].pid
 
     def broker_log(self, broker: int) -> Path:
-        """What the broker logged; with `log_requests`, `requests.log` lies beside it."""
+        """What the broker logged."""
         return self._nodes[broker].directory / "server.log"
+
+    def requests_log(self, broker: int) -> Path:
+        """With `log_requests`: every request the broker served."""
+        return self._nodes[broker].directory / "requests.log"
+
+    def partition_log(self, broker: int, topic: str, partition: int) -> Path:
+        """Where the broker keeps the partition's segments."""
+        return self._nodes[broker].data_dir / f"{topic}-{partition}"
 
     def start(self) -> None:
         """Start all nodes at once and wait until every broker knows every other and coordinators can be had."""
         check_memory(available_memory_bytes())
         cache = cache_dir()
         home = java_home(cache.parent / "java")
-        self._java, self._classpath = home / "bin" / "java", kafka_classpath(cache, home, self._progress)
-        self._progress("Starting Kafka: one controller and three brokers")
+        self._java = home / "bin" / "java"
+        self._classpath = kafka_classpath(cache, home, self._progress, self._kafka_version)
+        self._progress(f"Starting Kafka {self._kafka_version}: one controller and {len(self.broker_ids)} broker(s)")
         started_at = time.monotonic()
         self.directory = Path(tempfile.mkdtemp(prefix="tidemark-kafka-"))
         try:
@@ -162,24 +180,33 @@ class Cluster:
 
     def revive(self) -> None:
         """Resume and start again whatever a fault that failed halfway left paused or dead."""
-        for broker in BROKER_IDS:
+        for broker in self.broker_ids:
             self._children[broker].resume()
             if not self._children[broker].is_running:
                 self.restart(broker)
 
     def _lay_out(self) -> None:
-        roles = [(CONTROLLER_ID, "controller"), *((broker, "broker") for broker in BROKER_IDS)]
-        ports = free_ports(3 * len(roles))
+        roles = [(CONTROLLER_ID, "controller"), *((broker, "broker") for broker in self.broker_ids)]
+        ports = free_ports(len(roles) * (1 + 2 * len(self._listeners)))
         for node_id, role in roles:
-            port, inner, advertised = ports.pop(), ports.pop(), ports.pop()
-            outside = Outside(inner, advertised) if self._is_proxied and role == "broker" else None
-            node = Node(node_id, role, port, self.directory / f"{role}-{node_id}", outside)
+            listeners = self._further_listeners(ports) if role == "broker" else ()
+            node = Node(node_id, role, ports.pop(), self.directory / f"{role}-{node_id}", listeners)
             node.directory.mkdir()
             self._nodes[node_id] = node
         for node in self._nodes.values():
-            properties = server_properties(node, self._nodes[CONTROLLER_ID], self._overrides)
+            properties = server_properties(
+                node, self._nodes[CONTROLLER_ID], self._overrides, brokers=len(self.broker_ids)
+            )
             node.properties_file.write_text(as_properties(properties))
         self._logging_file.write_text(logging_properties(log_requests=self._log_requests))
+
+    def _further_listeners(self, ports: list[int]) -> tuple[Listener, ...]:
+        """Those behind a proxy are advertised with the proxy's port."""
+        found = []
+        for name, protocol in self._listeners.items():
+            port = ports.pop()
+            found.append(Listener(name, protocol, port, ports.pop() if name == OUTSIDE else port))
+        return tuple(found)
 
     @property
     def _logging_file(self) -> Path:
@@ -192,7 +219,7 @@ class Cluster:
         formatted = subprocess.run(command, capture_output=True, text=True, check=False)
         if formatted.returncode != 0:
             raise LabError(f"Kafka's storage could not be formatted: {(formatted.stderr or formatted.stdout).strip()}")
-        for broker in BROKER_IDS:
+        for broker in self.broker_ids:
             node = self._nodes[broker]
             shutil.copytree(controller.data_dir, node.data_dir)
             meta = node.data_dir / "meta.properties"
@@ -213,7 +240,7 @@ class Cluster:
             time.sleep(0.2)
 
     def _is_ready(self) -> bool:
-        return all(self._knows_all(broker) for broker in BROKER_IDS) and self._finds_coordinators()
+        return all(self._knows_all(broker) for broker in self.broker_ids) and self._finds_coordinators()
 
     def _knows_all(self, broker: int) -> bool:
         if not is_listening(self._nodes[broker].port):
@@ -222,10 +249,10 @@ class Cluster:
             metadata = admin_client(self._nodes[broker].address).list_topics(timeout=2)
         except KafkaException:
             return False
-        return set(metadata.brokers) == set(BROKER_IDS)
+        return set(metadata.brokers) == set(self.broker_ids)
 
     def _finds_coordinators(self) -> bool:
-        """Asking for a group's coordinator creates `__consumer_offsets`, which needs all three brokers."""
+        """Asking for a group's coordinator creates `__consumer_offsets`, which needs all brokers."""
         admin = admin_client(self.bootstrap)
         described = admin.describe_consumer_groups(["lab-start"], request_timeout=5)["lab-start"]
         return described.exception(timeout=10) is None

@@ -1,6 +1,7 @@
 """`make demo`: a cluster, the workload, Tidemark with its page, and the four faults; until Ctrl-C."""
 
 import time
+from pathlib import Path
 from typing import NoReturn
 
 from lab.child import Child
@@ -21,9 +22,9 @@ def show() -> NoReturn:
     """Start everything, tell the story once, then inject what `python -m lab inject` asks for."""
     directory = new_directory()
     try:
-        with Cluster() as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
+        with Cluster(is_proxied=True) as cluster, Lab(cluster.bootstrap, directory) as lab, registered(lab):
             port = page_port()
-            tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, port))
+            tidemark = start_tidemark(directory, settings_text(cluster.bootstrap, port, (lab_page(),)))
             try:
                 watch(lab, cluster, tidemark, port)
             finally:
@@ -53,6 +54,11 @@ def await_page(tidemark: Child, port: int) -> None:
         if time.monotonic() > deadline:
             raise LabError(f"Tidemark's page did not answer within {_PAGE_WITHIN_S:.0f} s: see {tidemark.log}")
         time.sleep(0.3)
+
+
+def lab_page() -> str:
+    """The page with a button for each fault."""
+    return str(Path(__file__).with_name("page.py"))
 
 
 def page_port() -> int:

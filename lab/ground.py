@@ -3,9 +3,8 @@
 import json
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from confluent_kafka import Consumer, IsolationLevel, KafkaException, Producer, TopicPartition
@@ -13,12 +12,17 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from guarantees.findings import Kind
 from guarantees.places import TopicPartition as Partition
+from lab.client_history import ClientHistory, NotingConsumer, NotingProducer
 from lab.clients import admin_client
 from lab.cluster import Cluster
+from lab.controls.stated import may_be_said
 from lab.errors import LabError
-from lab.injected import Demand, Expected
+from lab.injected import Expected
+from lab.partition_ends import End, listed_end
 from lab.partition_log import PartitionLog, Seen, await_change
+from lab.paths import LabPaths
 from lab.records import patiently, read_until, send
+from lab.topics import Flow, flow_of, name_of
 from lab.truth import now_ms
 from lab.watch import Monitor
 
@@ -28,24 +32,25 @@ HURT = (1, 3)
 # Two rounds and a little of a monitor that looks every five seconds: what is to be seen must last as long.
 SEEN_AFTER_S = 11.5
 _HAPPENS_WITHIN_S = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class End:
-    """A partition's end as its leader says: high watermark, and the leader's epoch."""
-
-    offset: int
-    leader_epoch: int
+# Its record jobs read many topics in a round when many faults run at once.
+_JUDGED_WITHIN_S = 180.0
 
 
 class Ground:
     """One fault's part of a cluster: `code` and `seed` name its topics and groups and decide its counts and brokers."""
 
     def __init__(
-        self, cluster: Cluster, log: PartitionLog, code: str, seed: int, monitor: Monitor | None = None
+        self,
+        cluster: Cluster,
+        log: PartitionLog,
+        paths: LabPaths,
+        code: str,
+        seed: int,
+        monitor: Monitor | None = None,
     ) -> None:
         """`monitor` for the control that kills it; None where that is not the lab's to do."""
         self.monitor = monitor
+        self.paths = paths
         self.cluster = cluster
         self.log = log
         self.code = code
@@ -56,10 +61,16 @@ class Ground:
         self.held: tuple[Any, ...] = ()
         self.departures: list[Expected] = []
         self.topics: list[str] = []
+        self.history = ClientHistory()
+        self.expiring: set[str] = set()
 
     def name(self, what: str) -> str:
         """Of a topic, a group or a transactional id of this fault."""
-        return f"{self.code.lower()}-{what}-{self.seed}"
+        return name_of(self.code, what, self.seed)
+
+    def flow(self, flow: Flow) -> Flow:
+        """This fault's own pipeline of that name."""
+        return flow_of(self.code, flow, self.seed)
 
     def some(self, least: int, most: int) -> int:
         """A count that differs between seeds."""
@@ -78,6 +89,8 @@ class Ground:
             topic, len(replicas), replica_assignment=[list(brokers) for brokers in replicas], config=config
         )
         self.topics.append(topic)
+        self.history.topic_created(topic)
+        self._note_expiry(topic, config)
         self.admin.create_topics([wanted], operation_timeout=30)[topic].result(timeout=60)
         for number in range(len(replicas)):
             self.await_state(topic, number, lambda seen: seen.in_sync == seen.replicas)
@@ -85,6 +98,7 @@ class Ground:
 
     def configure_topic(self, topic: str, settings: Mapping[str, str]) -> None:
         """Change settings of a topic as an operator does."""
+        self._note_expiry(topic, settings)
         resource = ConfigResource(ResourceType.TOPIC, topic)
         for name, value in settings.items():
             resource.add_incremental_config(ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET))
@@ -92,7 +106,7 @@ class Ground:
 
     def producer(self, **settings: object) -> Producer:
         """A producer; librdkafka's settings with underscores. By default acks=all without idempotence."""
-        return Producer({**self._client(), "linger.ms": 5, **_dotted(settings)})
+        return NotingProducer({**self._client(), "linger.ms": 5, **_dotted(settings)}, self.history)
 
     def producer_that_may_lose_answers(self, client: str, **settings: object) -> Producer:
         """One that reaches the brokers through the cluster's proxies, under a client id of its own."""
@@ -119,16 +133,22 @@ class Ground:
     def consumer(self, group_id: str, **settings: object) -> Consumer:
         """A consumer that commits only when it is told to."""
         defaults = {"group.id": group_id, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
-        return Consumer({**self._client(), **defaults, **_dotted(settings)})
+        return NotingConsumer({**self._client(), **defaults, **_dotted(settings)}, self.history)
 
-    def read_to(self, group_id: str, topic: str, end: int, *, partition: int = 0) -> None:
-        """A consumer without membership reads from the group's commit up to `end`, and commits what it read."""
+    @contextmanager
+    def reading_on(self, group_id: str, topic: str, partition: int = 0) -> Iterator[Consumer]:
+        """A consumer without membership that stands at the group's commit."""
         consumer = self.consumer(group_id)
         where = patiently(lambda: consumer.committed([TopicPartition(topic, partition)], timeout=30))[0]
         consumer.assign([TopicPartition(topic, partition, max(0, where.offset))])
-        last = read_until(consumer, end - 1)
-        patiently(lambda: consumer.commit(message=last, asynchronous=False))
+        yield consumer
         consumer.close()
+
+    def read_to(self, group_id: str, topic: str, end: int, *, partition: int = 0) -> None:
+        """Read from the group's commit up to `end`, and commit what was read."""
+        with self.reading_on(group_id, topic, partition) as consumer:
+            last = read_until(consumer, end - 1)
+            patiently(lambda: consumer.commit(message=last, asynchronous=False))
 
     def read_as_members(self, topic: str, ends: Mapping[str, int]) -> None:
         """A member of each group reads so far, stays for two rounds of a monitor, and leaves in order."""
@@ -147,16 +167,9 @@ class Ground:
         """The member leaves in order. A monitor may say that what it had not committed could come again."""
         for each in member.position(member.assignment()):
             committed = member.committed([TopicPartition(each.topic, each.partition)], timeout=30)[0].offset
-            left = Expected(
-                kind=Kind.POSSIBLE_REDELIVERY,
-                topic=each.topic,
-                partition=each.partition,
-                group_id=group_id,
-                count=max(0, each.offset - committed) if committed >= 0 else 0,
-                first_offset=None,
-                last_offset=None,
-                evidence_at_ms=now_ms(),
-                demand=Demand.NONE,
+            count = max(0, each.offset - committed) if committed >= 0 else 0
+            left = may_be_said(
+                Kind.POSSIBLE_REDELIVERY, each.topic, partition=each.partition, group_id=group_id, count=count
             )
             self.departures.append(left)
         member.close()
@@ -166,7 +179,17 @@ class Ground:
         self.held = clients
 
     def end_of(self, topic: str, partition: int = 0) -> End:
-        return self._listed(topic, partition, OffsetSpec.latest())
+        return listed_end(self.bootstrap, topic, partition, OffsetSpec.latest())
+
+    def await_end(self, topic: str, end: int) -> None:
+        """Until partition 0 has reached this offset; not every broker knows at once who leads a new topic."""
+
+        def is_there() -> bool:
+            with suppress(KafkaException):
+                return self.end_of(topic).offset >= end
+            return False
+
+        self.await_that(is_there, f"{topic} should have reached {end}")
 
     def end_after_election(self, topic: str, before: End, partition: int = 0) -> End:
         """What the leader of a newer epoch says, as soon as it says it: its first answers may be errors."""
@@ -182,11 +205,11 @@ class Ground:
 
     def stable_end_of(self, topic: str) -> int:
         """The last stable offset of partition 0: up to where a read_committed reader sees it."""
-        return self._listed(topic, 0, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED).offset
+        return listed_end(self.bootstrap, topic, 0, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED).offset
 
     def start_of(self, topic: str, partition: int = 0) -> int:
         """The log start offset."""
-        return self._listed(topic, partition, OffsetSpec.earliest()).offset
+        return listed_end(self.bootstrap, topic, partition, OffsetSpec.earliest()).offset
 
     def await_state(self, topic: str, partition: int, holds: Callable[[Seen], bool]) -> Seen:
         """The partition's leader and in-sync replicas, as soon as they are as they should be."""
@@ -195,28 +218,25 @@ class Ground:
             raise LabError(f"{topic}-{partition} did not get into the state that {self.code} needs")
         return seen
 
-    def await_that(self, holds: Callable[[], bool], what: str) -> int:
+    def await_judged(self, flow: Flow) -> None:
+        """Until the monitor, where the lab has one, compares the pipeline's two sides."""
+        if (monitor := self.monitor) is not None:
+            what = f"{flow.source} to {flow.sink} is not judged"
+            self.await_that(lambda: monitor.is_judging(flow), what, within_s=_JUDGED_WITHIN_S)
+
+    def await_that(self, holds: Callable[[], bool], what: str, *, within_s: float = _HAPPENS_WITHIN_S) -> int:
         """The moment it held, looked for ten times a second."""
-        deadline = time.monotonic() + _HAPPENS_WITHIN_S
+        deadline = time.monotonic() + within_s
         while not holds():
             if time.monotonic() > deadline:
-                raise LabError(f"{what}: not within {_HAPPENS_WITHIN_S:.0f} s")
+                raise LabError(f"{what}: not within {within_s:.0f} s")
             time.sleep(0.1)
         return now_ms()
 
-    def _listed(
-        self,
-        topic: str,
-        partition: int,
-        spec: OffsetSpec,
-        isolation_level: IsolationLevel = IsolationLevel.READ_UNCOMMITTED,
-    ) -> End:
-        asked = TopicPartition(topic, partition)
-        # A client of its own: one that has known another leader asks that one for a long time.
-        admin = admin_client(self.bootstrap)
-        answers = admin.list_offsets({asked: spec}, isolation_level=isolation_level, request_timeout=10)
-        answer = answers[asked].result(timeout=15)
-        return End(int(answer.offset), -1 if answer.leader_epoch is None else int(answer.leader_epoch))
+    def _note_expiry(self, topic: str, settings: Mapping[str, str]) -> None:
+        """From now on the broker may delete what was acknowledged, in order."""
+        if {"cleanup.policy", "retention.ms"} & settings.keys():
+            self.expiring.add(topic)
 
     def _client(self) -> dict[str, object]:
         return {"bootstrap.servers": self.bootstrap, "client.id": self.name("client"), "log_level": 0}

@@ -14,12 +14,8 @@ from pathlib import Path
 from lab.errors import LabError
 
 KAFKA_VERSION = "4.2.0"
-COORDINATES = (
-    f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}",
-    f"org.apache.kafka:kafka-tools:{KAFKA_VERSION}",
-    # Without a binding for slf4j the brokers and command-line clients say nothing.
-    "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3",
-)
+# The newest 3.x of Maven Central: what a cluster that was not upgraded yet may run.
+KAFKA_3_VERSION = "3.9.2"
 EXPECTED_JARS = 92  # only for the progress line
 MARKER = "complete.json"
 _PROGRESS_EVERY_S = 3.0
@@ -29,31 +25,46 @@ _CAUSES = ("Server access error", "not found. url=", "unresolved dependency", "E
 Progress = Callable[[str], None]
 
 
-def kafka_classpath(cache: Path, java_home: Path, progress: Progress) -> str:
-    """The class path of Kafka's jars, fetched first if `cache` does not hold all of them."""
+def coordinates(version: str) -> tuple[str, ...]:
+    """What a broker and its command-line tools consist of."""
+    return (
+        f"org.apache.kafka:kafka_2.13:{version}",
+        f"org.apache.kafka:kafka-tools:{version}",
+        # Without a binding for slf4j the brokers and command-line clients say nothing.
+        "org.apache.logging.log4j:log4j-slf4j-impl:2.25.3",
+    )
+
+
+def kafka_classpath(cache: Path, java_home: Path, progress: Progress, version: str = KAFKA_VERSION) -> str:
+    """The class path of Kafka's jars, fetched first if `cache` does not hold all of them.
+
+    Another version than the lab's own has a folder inside `cache`.
+    """
+    if version != KAFKA_VERSION:
+        cache = cache / version
     cache.mkdir(parents=True, exist_ok=True)
     spark_home = _spark_home()
     with _one_at_a_time(cache, progress):
-        if not is_complete(cache):
-            _fetch(cache, java_home, spark_home, progress)
-            _mark_complete(cache)
+        if not is_complete(cache, version):
+            _fetch(cache, java_home, spark_home, progress, version)
+            _mark_complete(cache, version)
     return f"{cache / 'jars'}/*:{_scala_library(spark_home)}"
 
 
-def is_complete(cache: Path) -> bool:
+def is_complete(cache: Path, version: str = KAFKA_VERSION) -> bool:
     """The marker is written last and lists every jar with its size: a broken download does not pass for a whole one."""
     try:
         marked = json.loads((cache / MARKER).read_text())
     except (OSError, ValueError):
         return False
-    return bool(marked == _contents(cache))
+    return bool(marked == _contents(cache, version))
 
 
-def resolve_command(cache: Path, spark_home: Path, empty_script: Path) -> list[str]:
+def resolve_command(cache: Path, spark_home: Path, empty_script: Path, version: str) -> list[str]:
     """A Spark application without a line of code: resolving its packages is all it does."""
     return [
         *(str(spark_home / "bin" / "spark-submit"), "--master", "local[1]"),
-        *("--packages", ",".join(COORDINATES)),
+        *("--packages", ",".join(coordinates(version))),
         *("--conf", f"spark.jars.ivy={cache}", "--conf", "spark.ui.enabled=false"),
         str(empty_script),
     ]
@@ -68,15 +79,18 @@ def why_it_failed(log: str) -> str:
     return lines[-1][:300] if lines else "no output"
 
 
-def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -> None:
+def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress, version: str) -> None:
     shutil.rmtree(cache / "jars", ignore_errors=True)  # Ivy fills it from its own cache, which resumes
-    progress(f"Fetching Apache Kafka {KAFKA_VERSION} from Maven Central into {cache} (once, about 50 MB)")
+    progress(f"Fetching Apache Kafka {version} from Maven Central into {cache} (once, about 50 MB)")
     empty_script, log = cache / "empty.py", cache / "resolve.log"
     empty_script.touch()
     homes = {"JAVA_HOME": str(java_home), "SPARK_HOME": str(spark_home), "PYSPARK_PYTHON": sys.executable}
     with log.open("w") as output:
         resolving = subprocess.Popen(
-            resolve_command(cache, spark_home, empty_script), env={**os.environ, **homes}, stdout=output, stderr=output
+            resolve_command(cache, spark_home, empty_script, version),
+            env={**os.environ, **homes},
+            stdout=output,
+            stderr=output,
         )
         try:
             _report_until_done(resolving, cache, progress)
@@ -85,7 +99,7 @@ def _fetch(cache: Path, java_home: Path, spark_home: Path, progress: Progress) -
             resolving.wait()
     if resolving.returncode != 0:
         raise LabError(
-            f"Kafka {KAFKA_VERSION} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check "
+            f"Kafka {version} could not be fetched from Maven Central ({why_it_failed(log.read_text())}): check "
             "the network, a proxy and its certificates, and start again, or point TIDEMARK_CACHE to a folder that "
             f"holds it. Details: {log}"
         )
@@ -102,15 +116,15 @@ def _report_until_done(resolving: "subprocess.Popen[bytes]", cache: Path, progre
             return
 
 
-def _mark_complete(cache: Path) -> None:
+def _mark_complete(cache: Path, version: str) -> None:
     partial = cache / f"{MARKER}.partial"
-    partial.write_text(json.dumps(_contents(cache), indent=0, sort_keys=True))
+    partial.write_text(json.dumps(_contents(cache, version), indent=0, sort_keys=True))
     partial.replace(cache / MARKER)
 
 
-def _contents(cache: Path) -> dict[str, object]:
+def _contents(cache: Path, version: str) -> dict[str, object]:
     sizes = {path.name: path.stat().st_size for path in (cache / "jars").glob("*.jar")}
-    return {"coordinates": list(COORDINATES), "jars": sizes}
+    return {"coordinates": list(coordinates(version)), "jars": sizes}
 
 
 def _spark_home() -> Path:

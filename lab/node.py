@@ -6,21 +6,14 @@ from pathlib import Path
 
 CONTROLLER_ID = 100
 
-# Quick timings, so that a fault shows within seconds; three replicas, of which two must acknowledge.
+# Quick timings, so that a fault shows within seconds.
 BROKER_SETTINGS: Mapping[str, str] = {
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "1000",
     "replica.lag.time.max.ms": "5000",
-    "default.replication.factor": "3",
-    "min.insync.replicas": "2",
-    "offsets.topic.replication.factor": "3",
     "offsets.topic.num.partitions": "2",
-    "transaction.state.log.replication.factor": "3",
     "transaction.state.log.num.partitions": "2",
-    "transaction.state.log.min.isr": "2",
-    "share.coordinator.state.topic.replication.factor": "3",
     "share.coordinator.state.topic.num.partitions": "2",
-    "share.coordinator.state.topic.min.isr": "2",
     "group.initial.rebalance.delay.ms": "0",
     "auto.create.topics.enable": "false",
     # Logs are tidied as soon as they may be, so that retention and compaction show within seconds.
@@ -39,9 +32,14 @@ _HEAP: Mapping[str, Sequence[str]] = {"controller": ("-Xmx200m", "-Xms64m"), "br
 
 
 @dataclass(frozen=True, slots=True)
-class Outside:
-    """A second listener of a broker, and the port under which it is advertised: that of a proxy in front of it."""
+class Listener:
+    """A further listener of a broker, and the port under which it is advertised, which may be a proxy's.
 
+    `protocol` is one of Kafka's: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL.
+    """
+
+    name: str
+    protocol: str
     port: int
     advertised_port: int
 
@@ -54,7 +52,7 @@ class Node:
     role: str
     port: int
     directory: Path
-    outside: "Outside | None" = None
+    listeners: tuple[Listener, ...] = ()
 
     @property
     def name(self) -> str:
@@ -78,30 +76,47 @@ class Node:
         return self.directory / f"{self.name}.out"
 
 
-def server_properties(node: Node, controller: Node, overrides: Mapping[str, str]) -> dict[str, str]:
+def server_properties(
+    node: Node, controller: Node, overrides: Mapping[str, str], *, brokers: int = 3
+) -> dict[str, str]:
     """The node's configuration; `overrides` win over everything and go to all nodes."""
-    listener = "CONTROLLER" if node.role == "controller" else "PLAINTEXT"
     return {
         "process.roles": node.role,
         "node.id": str(node.node_id),
         "controller.quorum.voters": f"{controller.node_id}@{controller.address}",
         "controller.listener.names": "CONTROLLER",
-        "listeners": f"{listener}://{node.address}",
-        "advertised.listeners": f"{listener}://{node.address}",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        **_listeners(node),
         "log.dirs": str(node.data_dir),
-        **({} if node.outside is None else _outside_listener(node, node.outside)),
+        **_replication(brokers),
         **BROKER_SETTINGS,
         **overrides,
     }
 
 
-def _outside_listener(node: Node, outside: Outside) -> dict[str, str]:
+def _listeners(node: Node) -> dict[str, str]:
+    first = "CONTROLLER" if node.role == "controller" else "PLAINTEXT"
+    more = node.listeners
     return {
-        "listeners": f"PLAINTEXT://{node.address},OUTSIDE://127.0.0.1:{outside.port}",
-        "advertised.listeners": f"PLAINTEXT://{node.address},OUTSIDE://127.0.0.1:{outside.advertised_port}",
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,OUTSIDE:PLAINTEXT",
+        "listeners": ",".join([f"{first}://{node.address}", *(f"{e.name}://127.0.0.1:{e.port}" for e in more)]),
+        "advertised.listeners": ",".join(
+            [f"{first}://{node.address}", *(f"{e.name}://127.0.0.1:{e.advertised_port}" for e in more)]
+        ),
+        "listener.security.protocol.map": ",".join(
+            ["CONTROLLER:PLAINTEXT", "PLAINTEXT:PLAINTEXT", *(f"{e.name}:{e.protocol}" for e in more)]
+        ),
         "inter.broker.listener.name": "PLAINTEXT",
+    }
+
+
+def _replication(brokers: int) -> dict[str, str]:
+    """As many replicas as there are brokers, up to three; of three, two must acknowledge."""
+    replicas, minimum = str(min(3, brokers)), str(min(2, brokers))
+    own = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
+    return {
+        "default.replication.factor": replicas,
+        "min.insync.replicas": minimum,
+        **{f"{topic}.replication.factor": replicas for topic in own},
+        **{f"{topic}.min.isr": minimum for topic in own[1:]},
     }
 
 

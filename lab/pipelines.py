@@ -1,7 +1,6 @@
 """The running workload: starts its processes, follows what they write down, and replaces the ones a fault ended."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -19,6 +18,7 @@ from lab.kafka_jars import Progress
 from lab.paths import LabPaths
 from lab.topics import AUDIT_NOTES, ORDERS, PARTITIONS, create_topics
 from lab.truth import Tail, TruthLine, read_truth
+from lab.workload.environment import workload_environment
 
 T = TypeVar("T")
 
@@ -177,9 +177,3 @@ def is_calm(truths: Iterable[list[TruthLine]]) -> bool:
 
 def _stream(stream: str, rate: float) -> tuple[str, ...]:
     return "--stream", stream, "--rate", str(rate)
-
-
-def workload_environment() -> dict[str, str]:
-    """The workload's modules are found beside this one, wherever the lab was started from."""
-    root = str(Path(__file__).parents[1])
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH"))))}

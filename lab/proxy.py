@@ -8,6 +8,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 
 _PRODUCE = 0
 _LOCALHOST = "127.0.0.1"
@@ -39,11 +40,26 @@ class LostAnswers:
         return True
 
 
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What went through: requests, and the bytes of the answers with their sizes in front."""
+
+    requests: int = 0
+    answered_bytes: int = 0
+
+    def __add__(self, other: "Passed") -> "Passed":
+        return Passed(self.requests + other.requests, self.answered_bytes + other.answered_bytes)
+
+    def since(self, before: "Passed") -> "Passed":
+        return Passed(self.requests - before.requests, self.answered_bytes - before.answered_bytes)
+
+
 class Proxy:
     """Listens on one port and passes everything on to another, but for what is to be lost."""
 
     def __init__(self, port: int, broker_port: int, lost: LostAnswers) -> None:
         self._broker_port, self._lost = broker_port, lost
+        self._counting, self.passed = threading.Lock(), Passed()
         self._listener = socket.create_server((_LOCALHOST, port))
         self._open: list[socket.socket] = [self._listener]
         threading.Thread(target=self._accept, name=f"proxy-{port}", daemon=True).start()
@@ -51,6 +67,10 @@ class Proxy:
     def stop(self) -> None:
         for each in self._open:
             _close(each)
+
+    def _count(self, passed: Passed) -> None:
+        with self._counting:
+            self.passed += passed
 
     def _accept(self) -> None:
         while True:
@@ -75,6 +95,7 @@ class Proxy:
                 api_key, _version, correlation = struct.unpack_from(">hhi", frame, 4)
                 if api_key == _PRODUCE:
                     producing[correlation] = _client_id(frame)
+                self._count(Passed(requests=1))
                 broker.sendall(frame)
         _close(client, broker)
 
@@ -85,6 +106,7 @@ class Proxy:
                 client_id = producing.pop(correlation, None)
                 if client_id is not None and self._lost.is_lost(client_id):
                     break
+                self._count(Passed(answered_bytes=len(frame)))
                 client.sendall(frame)
         _close(client, broker)
 

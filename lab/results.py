@@ -32,7 +32,8 @@ class Result:
     """One fault, or one control, in one run.
 
     `false_findings` are those on its topics that nothing injected explains. `error` says why it could not be injected;
-    then nothing was judged.
+    then nothing was judged. `second_judge`: the anomalies in the histories of its clients, which agree with the ground
+    truth; None where none was asked.
     """
 
     code: str
@@ -42,12 +43,21 @@ class Result:
     rows: tuple[ResultRow, ...] = ()
     false_findings: tuple[str, ...] = ()
     error: str | None = None
+    second_judge: tuple[str, ...] | None = None
 
 
-def result_of(code: str, seed: int, at_ms: int, took_s: float, verdict: Verdict, false: Sequence[str]) -> Result:
+def result_of(
+    code: str,
+    seed: int,
+    at_ms: int,
+    took_s: float,
+    verdict: Verdict,
+    false: Sequence[str],
+    second_judge: tuple[str, ...] | None = None,
+) -> Result:
     """The part of a verdict that is about one fault."""
     rows = tuple(_row(row) for row in verdict.rows if row.fault == code)
-    return Result(code, seed, at_ms, took_s, rows, tuple(false))
+    return Result(code, seed, at_ms, took_s, rows, tuple(false), second_judge=second_judge)
 
 
 def append_results(path: Path, results: Iterable[Result]) -> None:
@@ -69,7 +79,12 @@ def load_results(path: Path) -> list[Result]:
 
 def parse_result(fields: Mapping[str, Any]) -> Result:
     rows = tuple(ResultRow(**{**row, "complaints": tuple(row["complaints"])}) for row in fields["rows"])
-    return Result(**{**fields, "rows": rows, "false_findings": tuple(fields["false_findings"])})
+    second = fields.get("second_judge")
+    typed = {
+        "false_findings": tuple(fields["false_findings"]),
+        "second_judge": None if second is None else tuple(second),
+    }
+    return Result(**{**fields, "rows": rows, **typed})
 
 
 def _row(row: Row) -> ResultRow:

@@ -20,6 +20,7 @@ from lab.injected import append_injected
 from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.pipelines import Lab
+from lab.requests import State, current, finished, next_waiting, post, taken_up
 from lab.story import facts, run_fault
 
 PREFIX = "tidemark-lab-"
@@ -70,25 +71,25 @@ def is_alive(entry: Path) -> bool:
 def serve_requests(lab: Lab, cluster: Cluster) -> NoReturn:
     """Inject the faults others ask for, one after the other, until interrupted."""
     while True:
-        for request in sorted(lab.paths.requests.glob("*.request")):
-            name = request.read_text()
-            request.unlink()
-            failure = ""
-            if name in FAULTS:
-                run_fault(lab, FAULTS[name])
-            else:
-                failure = run_on_ground(lab, cluster, ON_GROUND[name])
-            partial = request.with_suffix(".partial")
-            partial.write_text(failure)
-            partial.replace(request.with_suffix(".done"))
+        if (request := next_waiting(lab.paths)) is not None:
+            request = taken_up(request)
+            finished(request, serve(lab, cluster, request.name))
         time.sleep(0.2)
+
+
+def serve(lab: Lab, cluster: Cluster, name: str) -> str:
+    """Empty, or why it could not be injected."""
+    if name in FAULTS:
+        run_fault(lab, FAULTS[name])
+        return ""
+    return run_on_ground(lab, cluster, ON_GROUND[name])
 
 
 def run_on_ground(lab: Lab, cluster: Cluster, fault: GroundFault) -> str:
     """A fault with topics of its own beside the workload; empty, or why it could not be injected."""
     lab.progress(f"{time.strftime('%H:%M:%S')} {fault.CODE}: {fault.TITLE}")
     with PartitionLog(cluster.address(STAYS)) as log:
-        ground = Ground(cluster, log, fault.CODE, seed=int(time.time()))
+        ground = Ground(cluster, log, lab.paths, fault.CODE, seed=int(time.time()))
         try:
             injected = fault.inject(ground)
             append_injected(lab.paths.injected, injected)
@@ -104,16 +105,11 @@ def run_on_ground(lab: Lab, cluster: Cluster, fault: GroundFault) -> str:
 
 def request_fault(paths: LabPaths, name: str) -> None:
     """Ask a running lab for a fault, and wait until its workload is healthy again."""
-    request = paths.requests / f"{time.time_ns()}.request"
-    partial = request.with_suffix(".partial")
-    partial.write_text(name)
-    partial.replace(request)
+    request = post(paths, name)
     deadline = time.monotonic() + _DONE_WITHIN_S
-    while not request.with_suffix(".done").exists():
+    while (request := current(request)).state is not State.DONE:
         if time.monotonic() > deadline or not is_alive(paths.running):
             raise LabError(f"The lab in {paths.directory} did not finish {name}: see what it printed.")
         time.sleep(0.2)
-    failure = request.with_suffix(".done").read_text()
-    request.with_suffix(".done").unlink()
-    if failure:
-        raise LabError(f"{name} could not be injected: {failure}")
+    if request.failure:
+        raise LabError(f"{name} could not be injected: {request.failure}")

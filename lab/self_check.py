@@ -22,9 +22,10 @@ Ends = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What the topics of both pipelines hold; sources only as far as their group has committed."""
+    """What the topics of both pipelines hold before `ends`; sources only as far as their group has committed."""
 
     records: Mapping[str, Sequence[Spot]]
+    ends: Mapping[str, Ends]
 
 
 def self_check(bootstrap: str, injected: Iterable[Injected]) -> list[str]:
@@ -64,11 +65,11 @@ def missing(source: Iterable[Spot], sink: Iterable[Spot]) -> list[Spot]:
 
 def read_stored(bootstrap: str) -> Stored:
     """Read commits first: what a group has committed must have reached its sink, whatever moves meanwhile."""
-    records: dict[str, Sequence[Spot]] = {}
+    ends: dict[str, Ends] = {}
     for flow in (ORDERS_FLOW, SHIPMENTS_FLOW):
-        records[flow.source] = read_topic(bootstrap, flow.source, committed_offsets(bootstrap, flow))
-        records[flow.sink] = read_topic(bootstrap, flow.sink, stable_offsets(bootstrap, flow.sink))
-    return Stored(records)
+        ends[flow.source] = committed_offsets(bootstrap, flow)
+        ends[flow.sink] = stable_offsets(bootstrap, flow.sink)
+    return Stored({topic: read_topic(bootstrap, topic, its) for topic, its in ends.items()}, ends)
 
 
 def committed_offsets(bootstrap: str, flow: Flow) -> Ends:
@@ -83,7 +84,8 @@ def committed_offsets(bootstrap: str, flow: Flow) -> Ends:
 def stable_offsets(bootstrap: str, topic: str) -> Ends:
     """The last stable offset of each partition."""
     admin = admin_client(bootstrap)
-    asked = {TopicPartition(topic, partition): OffsetSpec.latest() for partition in range(PARTITIONS[topic])}
+    partitions = admin.list_topics(topic, timeout=30).topics[topic].partitions
+    asked = {TopicPartition(topic, partition): OffsetSpec.latest() for partition in partitions}
     answers = admin.list_offsets(asked, isolation_level=IsolationLevel.READ_COMMITTED)
     return {each.partition: answer.result(timeout=30).offset for each, answer in answers.items()}
 

@@ -45,3 +45,13 @@ def create_topics(bootstrap: str) -> None:
             if exc.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
                 raise LabError(f"The cluster already has a topic {topic}: the lab needs a cluster of its own.") from exc
             raise LabError(f"Topic {topic} could not be created: {exc.args[0].str()}") from exc
+
+
+def name_of(code: str, what: str, seed: int) -> str:
+    """Of a topic, a group or a transactional id of a fault."""
+    return f"{code.lower()}-{what}-{seed}"
+
+
+def flow_of(code: str, flow: Flow, seed: int) -> Flow:
+    """The pipeline under the names that the fault gives it."""
+    return Flow(*(name_of(code, what, seed) for what in (flow.source, flow.group_id, flow.sink)))

@@ -11,9 +11,10 @@ from confluent_kafka import KafkaException
 
 from lab.beside import CODE as BESIDE
 from lab.beside import beside, minima_of
+from lab.client_verdict import asked_clients
 from lab.cluster import Cluster
 from lab.errors import LabError
-from lab.faults.catalogue import GroundFault, mended
+from lab.faults.catalogue import GroundFault, Piped, mended
 from lab.found import Found
 from lab.ground import SEEN_AFTER_S, STAYS, Ground
 from lab.injected import Injected, append_injected
@@ -22,8 +23,9 @@ from lab.kafka_jars import Progress
 from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.results import Result, result_of
+from lab.topics import Flow, flow_of
 from lab.truth import now_ms
-from lab.watch import Monitor, collectors_watching, data_dir, read_found
+from lab.watch import Monitor, data_dir, read_found, watching
 
 # Kafka's own timings, under which a tail lives long enough to be sampled. A single copy is enough for commits: with two
 # brokers of three away groups must go on.
@@ -35,8 +37,8 @@ CLUSTER_SETTINGS = {
     "transaction.state.log.min.isr": "1",
     "share.coordinator.state.topic.min.isr": "1",
 }
-# From the evidence: metadata shows within two rounds; the slowest rules wait ten seconds before they speak.
-FOUND_WITHIN_S = 45.0
+# From the evidence: metadata shows within two rounds; a lost id must have been missing for the settle delay.
+FOUND_WITHIN_S = 75.0
 _LOOK_EVERY_S = 1.0
 
 
@@ -52,6 +54,7 @@ class Trial:
     progress: Progress
     injected: list[Injected] = field(default_factory=list)
     runs: dict[str, tuple[int, float, str | None]] = field(default_factory=dict)
+    met: dict[str, tuple[str, ...]] = field(default_factory=dict)
     minima: dict[str, int] = field(default_factory=dict)
     grounds: list[Ground] = field(default_factory=list)
 
@@ -82,7 +85,7 @@ class Trial:
             owner = owner_of(finding, self.runs)
             false.setdefault(owner, []).append(f"{finding.kind} on {finding.place}: {finding.title}")
         found = [
-            result_of(code, self.seed, at_ms, took_s, verdict, false.get(code, ()))
+            result_of(code, self.seed, at_ms, took_s, verdict, false.get(code, ()), self.met[code])
             if error is None
             else Result(code, self.seed, at_ms, took_s, error=error)
             for code, (at_ms, took_s, error) in self.runs.items()
@@ -98,7 +101,7 @@ class Trial:
         return judge([*self.injected, *also], self._found())
 
     def ground(self, code: str) -> Ground:
-        return Ground(self.cluster, self.log, code, self.seed, self.monitor)
+        return Ground(self.cluster, self.log, LabPaths(self.directory), code, self.seed, self.monitor)
 
     def _run_one(self, fault: GroundFault) -> None:
         started_s, at_ms = time.monotonic(), now_ms()
@@ -114,6 +117,7 @@ class Trial:
             left = Injected(
                 fault=fault.CODE, injected_at_ms=at_ms, evidence_at_ms=at_ms, expected=tuple(ground.departures)
             )
+            self.met[fault.CODE] = asked_clients(ground, fault, [left, injected])
             self.injected += [left, injected]
             append_injected(LabPaths(self.directory).injected, injected)
         except (LabError, KafkaException) as exc:
@@ -136,15 +140,20 @@ class Trial:
 
 
 @contextmanager
-def trial(directory: Path, seed: int, progress: Progress) -> Iterator[Trial]:
-    """Start the cluster and Tidemark, and wait until it watches."""
+def trial(directory: Path, seed: int, faults: Sequence[GroundFault], progress: Progress) -> Iterator[Trial]:
+    """Start the cluster and Tidemark, and wait until it watches what these faults need."""
     LabPaths(directory).create()
     with (
         Cluster(overrides=CLUSTER_SETTINGS, is_proxied=True, progress=progress) as cluster,
         PartitionLog(cluster.address(STAYS)) as log,
-        collectors_watching(directory, cluster.bootstrap) as monitor,
+        watching(directory, cluster.bootstrap, flows_of(faults, seed)) as monitor,
     ):
         yield Trial(cluster, log, monitor, directory, seed, progress)
+
+
+def flows_of(faults: Sequence[GroundFault], seed: int) -> list[Flow]:
+    """The pipelines that are to be declared."""
+    return [flow_of(fault.CODE, fault.FLOW, seed) for fault in faults if isinstance(fault, Piped)]
 
 
 def owner_of(finding: Found, codes: Sequence[str] | dict[str, object]) -> str:

@@ -86,9 +86,17 @@ outside with its default thresholds and rounds of five seconds.
 *right* how many of the findings that had to be made were made with the right place, count, grade and evidence.
 *seconds* run from the moment the evidence existed in the cluster, which the lab recorded, until the finding was in the
 store; below zero, Tidemark saw it before the lab did. Values of several runs, or of several topics, are
-separated by dots."""
-_FAULT_HEAD = ("fault", "what it breaks", "finding", "injected", "claimed", "right", "seconds", "false findings")
-_CONTROL_HEAD = ("control", "runs", "stated as a fact or a possibility", "false findings")
+separated by dots.
+
+*met by clients* is a second judge that knows neither the fault nor Tidemark: everything the lab's clients sent, were
+acknowledged, polled and read at the end, checked with the definitions of Jepsen's Kafka workload, in records. Where it
+and the ground truth disagree the lab is wrong, and the run counts as not injected; where both disagree with a finding,
+Tidemark is. The faults of the workload share their clients, and one history."""
+_FAULT_HEAD = (
+    *("fault", "what it breaks", "finding", "injected", "claimed", "right"),
+    *("seconds", "false findings", "met by clients"),
+)
+_CONTROL_HEAD = ("control", "runs", "stated as a fact or a possibility", "false findings", "met by clients")
 
 
 def _summary(results: Sequence[Result]) -> str:
@@ -108,10 +116,11 @@ def _fault_lines(about: About, results: Sequence[Result]) -> Iterable[tuple[str,
     judged = [result for result in runs if result.error is None]
     false = sum(len(result.false_findings) for result in judged)
     if not judged:
-        yield f"{about.code} {about.title}", about.breaks, "could not be injected", "", "", "", "", ""
+        yield f"{about.code} {about.title}", about.breaks, "could not be injected", "", "", "", "", "", ""
     kinds = dict.fromkeys(row.kind for result in judged for row in result.rows if row.demanded)
     if judged and not kinds:
-        yield f"**{about.code}** {about.title}", about.breaks, "none may be made", "", "", _runs(judged), "", str(false)
+        head = (f"**{about.code}** {about.title}", about.breaks, "none may be made", "", "", _runs(judged))
+        yield *head, "", str(false), _met(judged)
     for number, kind in enumerate(kinds):
         rows = [row for result in judged for row in result.rows if row.kind == kind and row.demanded]
         yield (
@@ -123,6 +132,7 @@ def _fault_lines(about: About, results: Sequence[Result]) -> Iterable[tuple[str,
             f"{sum(row.met for row in rows)} of {sum(row.demanded for row in rows)}",
             _SEPARATOR.join("–" if row.visible_after_s is None else f"{row.visible_after_s:.1f}" for row in rows),
             str(false) if number == 0 else "",
+            _met(judged) if number == 0 else "",
         )
 
 
@@ -134,7 +144,13 @@ def _control_line(about: About, results: Sequence[Result]) -> tuple[str, ...]:
     runs = [result for result in results if result.code == about.code and result.error is None]
     stated = dict.fromkeys(f"`{row.kind}`" for result in runs for row in result.rows if row.findings)
     false = sum(len(result.false_findings) for result in runs)
-    return f"**{about.code}** {about.title}", str(len(runs)), ", ".join(stated) or "nothing", str(false)
+    return f"**{about.code}** {about.title}", str(len(runs)), ", ".join(stated) or "nothing", str(false), _met(runs)
+
+
+def _met(results: Sequence[Result]) -> str:
+    """What the second judge found in each run; it agrees with the ground truth, or the run was not judged."""
+    met = [", ".join(each.second_judge) or "nothing" for each in results if each.second_judge is not None]
+    return met[0] if len(set(met)) == 1 else _SEPARATOR.join(met)
 
 
 def _claimed(row: ResultRow) -> str:

@@ -53,7 +53,7 @@ def _run_on_ground(results: Path, seed: int, faults: Sequence[GroundFault], prog
     """First what leaves the brokers alone, all at once; then each that hurts them by itself."""
 
     def run(directory: Path) -> bool:
-        with trial(directory, seed, progress) as running:
+        with trial(directory, seed, faults, progress) as running:
             together = [fault for fault in faults if not fault.ALONE]
             for batch in filter(None, [together, *([fault] for fault in faults if fault.ALONE)]):
                 running.run(batch)
@@ -70,13 +70,13 @@ def _run_story(results: Path, seed: int, progress: Progress) -> None:
     def run(directory: Path) -> bool:
         at_ms, started_s = now_ms(), time.monotonic()
         try:
-            verdict, disagreements = judged_story(directory, tell_more)
-            error = f"the lab is wrong about itself: {disagreements[0]}" if disagreements else None
+            verdict, disagreements, met = judged_story(directory, tell_more)
+            error = f"the lab is wrong about itself: {'; '.join(disagreements)}" if disagreements else None
         except LabError as exc:
             error = str(exc)
         took_s = round(time.monotonic() - started_s, 1)
         if error is None:
-            found = story_results(verdict, seed, at_ms, took_s)
+            found = story_results(verdict, seed, at_ms, took_s, met)
         else:
             found = [Result(code, seed, at_ms, took_s, error=error) for code in STORY_CODES.values()]
         append_results(results, found)
@@ -86,11 +86,13 @@ def _run_story(results: Path, seed: int, progress: Progress) -> None:
     _in_directory(run, progress)
 
 
-def story_results(verdict: Verdict, seed: int, at_ms: int, took_s: float) -> list[Result]:
-    """One for each fault of the story, and one for what nothing injected explains."""
+def story_results(
+    verdict: Verdict, seed: int, at_ms: int, took_s: float, met: tuple[str, ...] | None = None
+) -> list[Result]:
+    """One for each fault of the story, and one for what nothing injected explains. `met`: by clients of all of it."""
     numbered = replace(verdict, rows=tuple(replace(row, fault=STORY_CODES[row.fault]) for row in verdict.rows))
     false = [f"{each.kind} on {each.place}: {each.title}" for each in verdict.false_findings]
-    found = [result_of(code, seed, at_ms, took_s, numbered, ()) for code in STORY_CODES.values()]
+    found = [result_of(code, seed, at_ms, took_s, numbered, (), met) for code in STORY_CODES.values()]
     return [*found, result_of(_WORKLOAD, seed, at_ms, took_s, numbered, false)]
 
 

@@ -1,17 +1,18 @@
 """Tidemark watching the lab: its settings file, its processes, and what it has found."""
 
+import json
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from lab.child import Child
 from lab.errors import LabError
 from lab.found import Found, as_found
-from lab.pipelines import workload_environment
 from lab.topics import AUDIT_NOTES, AUDIT_READER, ORDERS_FLOW, SHIPMENTS_FLOW, Flow
+from lab.workload.environment import workload_environment
 from lab.workload.messages import ID_HEADER
 from settings import SETTINGS_VARIABLE
 from store.findings import load_findings
@@ -27,7 +28,7 @@ _WATCHES_WITHIN_S = 240.0
 _ROUNDS_BEFORE_FAULTS = 3
 
 
-def settings_text(bootstrap: str, page_port: int) -> str:
+def settings_text(bootstrap: str, page_port: int, extra_pages: Sequence[str] = ()) -> str:
     """tidemark.toml for the lab: every id is kept, so counts are exact, and every order must become one payment."""
     return f"""# Written by the lab. Every key is explained in docs/settings.md.
 
@@ -48,18 +49,20 @@ rate = 1.0
 
 [page]
 port = {page_port}
+extra_pages = {json.dumps(list(extra_pages))}
 """
 
 
-def collectors_settings_text(bootstrap: str) -> str:
-    """tidemark.toml for the faults that need no records: their topics, which are named after them, by headers too."""
+def trial_settings_text(bootstrap: str, flows: Iterable[Flow] = ()) -> str:
+    """tidemark.toml for faults with topics of their own, which are named after them: by headers, and `flows` by id."""
     return f"""# Written by the lab. Every key is explained in docs/settings.md.
 
 [[clusters]]
 name = "lab"
 bootstrap_servers = "{bootstrap}"
 header_topics = ["{_FAULT_TOPICS}"]
-"""
+
+{"".join(_pipeline(flow, "at_least_once") for flow in flows)}"""
 
 
 def start_tidemark(directory: Path, settings: str) -> Child:
@@ -69,37 +72,46 @@ def start_tidemark(directory: Path, settings: str) -> Child:
 
 
 class Monitor:
-    """Tidemark's collectors and its maintainer as processes of their own; the collectors can be killed."""
+    """Tidemark's parts but its page as processes of their own; the collectors can be killed."""
 
-    def __init__(self, directory: Path, settings: str) -> None:
+    def __init__(self, directory: Path, settings: str, *, has_jobs: bool) -> None:
+        """`has_jobs`: also what reads records, which takes a Spark session."""
         self._directory = directory
         (directory / "tidemark.toml").write_text(settings)
-        self._parts = {part: self._start(part) for part in ("collect", "maintain")}
+        self._has_jobs = has_jobs
+        commands = {
+            "collect": ("collect",),
+            "maintain": ("maintain",),
+            **({"jobs": ("jobs", "live")} if has_jobs else {}),
+        }
+        self._parts = {part: _start(part, directory, *command) for part, command in commands.items()}
 
     def kill_collectors(self) -> None:
         self._parts["collect"].kill()
 
     def restart_collectors(self) -> None:
-        self._parts["collect"] = self._start("collect")
+        self._parts["collect"] = _start("collect", self._directory, "collect")
 
     def await_rounds(self) -> None:
         """Wait until they have looked a few times."""
         deadline = time.monotonic() + _WATCHES_WITHIN_S
         while len(_ticks(data_dir(self._directory))) < _ROUNDS_BEFORE_FAULTS:
             _check(self._parts["collect"], deadline, self._directory)
+        while self._has_jobs and not _has_run_jobs(data_dir(self._directory)):
+            _check(self._parts["jobs"], deadline, self._directory)
+
+    def is_judging(self, flow: Flow) -> bool:
+        return is_judging(data_dir(self._directory), flow)
 
     def stop(self) -> None:
         for part in self._parts.values():
             part.stop(_STOP_WITHIN_S)
 
-    def _start(self, part: str) -> Child:
-        return _start(part, self._directory, part)
-
 
 @contextmanager
-def collectors_watching(directory: Path, bootstrap: str) -> Iterator[Monitor]:
-    """The parts that need no Spark, watching the faults' topics down to their batch headers."""
-    monitor = Monitor(directory, collectors_settings_text(bootstrap))
+def watching(directory: Path, bootstrap: str, flows: Sequence[Flow] = ()) -> Iterator[Monitor]:
+    """Watches the faults' topics down to their batch headers; with `flows`, and Spark, down to their records."""
+    monitor = Monitor(directory, trial_settings_text(bootstrap, flows), has_jobs=bool(flows))
     try:
         monitor.await_rounds()
         yield monitor
@@ -132,6 +144,12 @@ def is_watching(data: Path) -> bool:
     return {flow.sink for flow in (ORDERS_FLOW, SHIPMENTS_FLOW)} <= covered
 
 
+def is_judging(data: Path, flow: Flow) -> bool:
+    """A commit of the group was seen while both topics were read: what comes after it is compared."""
+    judged = snapshot(data / METRICS_FILE, ["losses"])["losses"]
+    return flow.source in judged.column("topic").to_pylist()
+
+
 def read_found(data: Path) -> list[Found]:
     """Everything Tidemark has claimed so far, open or closed."""
     return [as_found(history) for history in load_findings(data).values()]
@@ -140,6 +158,11 @@ def read_found(data: Path) -> list[Found]:
 def _ticks(data: Path) -> set[int]:
     """The rounds its collectors have made."""
     return set(read(data, "rounds").column("tick").to_pylist()) if data.exists() else set()
+
+
+def _has_run_jobs(data: Path) -> bool:
+    """The session is warm and has looked for the topics once."""
+    return snapshot(data / METRICS_FILE, ["job_runs"])["job_runs"].num_rows > 0
 
 
 def _start(name: str, directory: Path, *command: str) -> Child:

@@ -9,13 +9,13 @@ from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
 from kafka_reader.list_offsets import (
-    ListedOffset,
     fetch_offsets,
     high_watermark_request,
     last_stable_offset_request,
     log_start_request,
     offset_at_time_request,
 )
+from kafka_reader.listed_offsets import ListedOffset
 from kafka_reader.metadata import Topology, fetch_topology
 from spark_jobs.audited import AuditedTopic
 from spark_jobs.ranges import Part, PartNow

@@ -8,21 +8,24 @@ _NAMES: Mapping[str, str] = {
     "offset": """
         base_offset committed_offset current_transaction_start_offset end_offset first_copy_offset first_offset
         high_watermark high_watermark_last high_watermark_max judged_from judged_to last_copy_offset last_offset
-        last_stable_offset log_end_offset log_start_offset next_offset offset read_from read_to committed_to""",
+        last_stable_offset log_end_offset log_offset log_start_offset next_offset offset previous_offset
+        read_from read_to start_offset committed_to""",
     "offsets": """
-        backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min nearest_offsets
-        offsets_planned offsets_read undecided unexplained""",
+        backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min missing nearest_offsets
+        offset_lag offsets_planned offsets_read undecided unexplained""",
     "records": """
-        aborted aborted_records extra_copies markers missing not_json records records_not_json records_without_id
+        aborted aborted_records extra_copies markers not_json records records_not_json records_without_id
         sampled_extra_copies visible without_id records_committed records_aborted records_open""",
     "message ids": "ids ids_judged ids_late ids_lost ids_unseen late lost sampled surplus waiting",
-    "transactions": "committed open torn",
     "batches": "batches gaps",
     "numbers": "sequences_passed_over sequences_repeated",
     "segments": "segments",
     "slices": "slices_done slices_planned",
     "answers": "answered asked failed refused",
     "samples": "samples",
+    "commits": "commits",
+    "transactions": "committed open torn transactions",
+    "version": "client_version",
     "partitions": "partitions without_commit",
     "members": "members",
     "replicas": "min_insync_replicas",
@@ -31,24 +34,26 @@ _NAMES: Mapping[str, str] = {
     "ms": "farthest_ms interval_ms longest_ms median_ms nearest_ms timeout_ms",
     "s": "busy_s cpu_s horizon_s settle_s",
     "ms since 1970, UTC": "base_timestamp_ms max_timestamp_ms",
-    "bytes": "size_bytes",
+    "bytes": "size_bytes total_bytes usable_bytes",
     "share, 0 to 1": "sampling_rate",
     "node id": """
-        broker coordinator eligible_leader_replicas in_sync_replicas last_known_eligible_leader_replicas leader
-        offline_replicas replica replicas""",
+        broker controller coordinator eligible_leader_replicas in_sync_replicas last_known_eligible_leader_replicas
+        leader offline_replicas replica replicas""",
     "epoch": """
-        answered_epoch asked_epoch assignment_epoch committed_leader_epoch coordinator_epoch current_leader_epoch
-        group_epoch leader_epoch member_epoch producer_epoch""",
+        answered_epoch asked_epoch assignment_epoch committed_leader_epoch controller_epoch coordinator_epoch
+        current_leader_epoch data_epoch generation group_epoch leader_epoch member_epoch producer_epoch
+        topology_epoch""",
     "producer id": "first_producer_id producer_id",
     "sequence": "base_sequence first_sequence highest_sequence last_sequence sequence",
     "hash": "body_hash crc id_hash",
-    "number": "exit_code partition pid severity tick",
+    "number": "exit_code level log_partition partition pid port severity tick",
 }
 OF_NAME: Mapping[str, str] = {name: unit for unit, names in _NAMES.items() for name in names.split()}
 # One name, several things counted.
 OF_COLUMN: Mapping[tuple[str, str], str] = {
     **{("finding_events", name): "see unit" for name in ("lower", "estimate", "upper")},
     **{("duplicates", name): "records" for name in ("lower", "estimate", "upper")},
+    ("lost_ids", "missing"): "records",
     ("transaction_accounts", "aborted"): "transactions",
     ("transaction_accounts", "without_data"): "markers",
     **{("losses", name): "message ids" for name in ("lower", "estimate", "upper")},

@@ -23,7 +23,10 @@ LAYERS = [
 
 # Package -> the only places that may import it.
 ONLY_IN = {
-    "confluent_kafka": {"kafka_reader", "lab", "benchmarks/audit_topics.py", "benchmarks/plain_reading.py"},
+    "confluent_kafka": {
+        *{"kafka_reader", "lab", "benchmarks/collectors"},
+        *{"benchmarks/audit_topics.py", "benchmarks/plain_reading.py"},
+    },
     "kafka": {"kafka_reader", "lab"},
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab", "benchmarks/plain_reading.py"},
     "pyspark": {"spark_jobs", "benchmarks/spark_reading.py"},

@@ -27,6 +27,10 @@ CLUSTER = {"name": "lab", "bootstrap_servers": "localhost:9092"}
 PIPELINE = {"name": "orders", "cluster": "lab", "source": "orders", "group": "payments-service"}
 
 
+def sasl(**security):
+    return {"clusters": [{**CLUSTER, "security": {"protocol": "SASL_SSL", **security}}]}
+
+
 def test_a_file_with_one_cluster_and_one_pipeline_is_read_whole(tmp_path):
     path = tmp_path / "tidemark.toml"
     path.write_text("""
@@ -72,6 +76,17 @@ def test_a_file_with_one_cluster_and_one_pipeline_is_read_whole(tmp_path):
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "rate": 0}]}, "rate is a share"),
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "id": {"header": "h", "key": True}}]}, "one of them"),
         ({"clusters": [{**CLUSTER, "security": {"protocol": "SASL_SSL"}}]}, "sasl_mechanism is needed"),
+        (
+            {"clusters": [{**CLUSTER, "security": {"sasl_mechanism": "PLAIN"}}]},
+            "needed with a SASL protocol, and with no",
+        ),
+        (sasl(sasl_mechanism="KERBEROS"), "security.sasl_mechanism 'KERBEROS' is none of PLAIN, .*GSSAPI"),
+        (sasl(sasl_mechanism="PLAIN", username="tidemark"), "username and password are needed with PLAIN"),
+        (sasl(sasl_mechanism="OAUTHBEARER"), "security.token, or token_endpoint with client_id and client_secret"),
+        (
+            sasl(sasl_mechanism="OAUTHBEARER", token_endpoint="https://issuer.invalid", client_id="tidemark"),
+            "security.token, or token_endpoint with client_id and client_secret",
+        ),
         ({"clusters": [{**CLUSTER, "security": {"password": "hunter2"}}]}, "password must be a table"),
     ],
 )

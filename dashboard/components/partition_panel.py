@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, lag_answers, partition_answers, partition_history, sample_query, wording
+from dashboard import answers, commit_rows, lag_answers, partition_answers, partition_history, sample_query, wording
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.partition import partition_over_time
@@ -36,6 +36,7 @@ def draw(view: View) -> None:
     st.plotly_chart(figure, config=STILL, alt="Lag of the partition to both ends, its owners and events over time")
     st.caption(wording.PARTITION_CHART)
     _owner(view, owners, states)
+    _commits(partition_answers.commits(view, group_id, *place), view)
     _twin(partition_history.table_rows(known))
     query = {"sql": sample_query.of_partition(group_id, *place)}
     st.page_link(SQL, label=":blue[The samples behind this, in SQL and as CSV →]", query_params=query, icon="")
@@ -68,6 +69,35 @@ def _owner(view: View, owners: Rows, states: Rows) -> None:
 
 def _choose(key: str) -> None:
     st.query_params["at"] = st.session_state[key]
+
+
+def _commits(rows: Rows, view: View) -> None:
+    with st.expander("Its commits, the newest first"):
+        if not rows:
+            panel.empty("No commit of the group on this partition was seen to change in this window.")
+            return
+        shown = pd.DataFrame([commit_rows.table_row(row, view) for row in rows])
+        shown["Commits"] = pd.array(shown["Commits"].tolist(), dtype="Int64")
+        st.dataframe(
+            shown, hide_index=True, placeholder="–", column_config=COMMIT_COLUMNS, alt="Commits, the newest first"
+        )
+        if (found := rows[0]["found"]) > len(rows):
+            st.caption(wording.cut_note(len(rows), found, "commits", "the newest", "A shorter window shows others."))
+
+
+COMMIT_COLUMNS = {
+    "From": tables.digits("From offset"),
+    "To": tables.digits("To offset"),
+    "Commits": tables.number(
+        "Commits", "How many the row stands for: within a second, those before the last only moved forward"
+    ),
+    "Producer id": tables.digits("Producer id", "Of the transaction it was committed in"),
+    "Told by": st.column_config.TextColumn(
+        width=170,
+        help="Coordinator: its record in __consumer_offsets, by its own clock; what was aborted is not among them. "
+        "Samples: the difference of two, where READ on that topic is not permitted",
+    ),
+}
 
 
 def _twin(rows: list[dict[str, object]]) -> None:

@@ -3,7 +3,16 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, memberships, queries, rebalance_answers, rebalance_costs, wording
+from dashboard import (
+    answers,
+    cached,
+    memberships,
+    queries,
+    rebalance_answers,
+    rebalance_costs,
+    rebalance_words,
+    wording,
+)
 from dashboard.charts.frame import STILL
 from dashboard.charts.members import member_lanes
 from dashboard.charts.storm import rebalances_per_bucket
@@ -83,6 +92,8 @@ def _moved(chosen: queries.Row, view: View) -> None:
         f"**Selected rebalance** seen {wording.utc(chosen['observed_at_ms'])} · pause {cost['Pause']} · "
         f"lag gained {wording.count(cost['Lag gained'])} offsets"
     )
+    for sentence in rebalance_words.told(chosen):
+        st.markdown(in_markdown(sentence, 400))
     rows = rebalance_costs.moves(chosen)
     if not rows:
         panel.empty("No partition changed hands.")
@@ -97,6 +108,9 @@ COLUMNS = {
     "Pause": st.column_config.TextColumn(
         help="How long the group was rebalancing: at least as long as samples saw it so, at most from the last settled "
         "sample to the next. With cooperative assignors and the consumer protocol members read on meanwhile"
+    ),
+    "Told by": st.column_config.TextColumn(
+        help="Coordinator: its own records in __consumer_offsets, by its own clock. Samples: seen between two of them"
     ),
     "Lag gained": tables.number(
         "Lag gained, offsets",

@@ -74,10 +74,7 @@ def rights(view: View) -> None:
         tables.plain(rows, None, "Rights missing, and what that hides")
     else:
         st.markdown("Nothing the newest round asked for was refused.")
-    st.caption(
-        "Brokers leave topics, groups and transactional ids that may not be described out of their lists without "
-        "a word: what is missing there is counted nowhere."
-    )
+    st.caption(in_markdown(settings_rows.lists_line(coverage), 400))
 
 
 def jobs(view: View) -> None:

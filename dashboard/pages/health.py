@@ -3,9 +3,10 @@
 import streamlit as st
 
 from dashboard import answers, cached, health, queries, wording
-from dashboard.components import panel, parts, promises, tables
+from dashboard.components import cluster_panels, panel, parts, promises, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
+from guarantees.observations import Signal
 
 NEEDS = Panel("What the promise needs", promises.needs, shows_age=False)
 
@@ -40,6 +41,8 @@ def sampling(view: View) -> None:
 st.title("Health", anchor=False)
 panel.show(Panel("Parts", parts.draw, shows_age=False))
 panel.show(Panel("Last round, by signal", coverage))
+panel.show(Panel("Brokers", cluster_panels.cluster))
+panel.show(Panel("Controllers", cluster_panels.controllers, (Signal.QUORUM,)))
 panel.show(Panel("Promises", lambda view: promises.draw(view, shown_by=NEEDS)))
 panel.show(NEEDS)
 panel.show(Panel("Record jobs", jobs, shows_age=False))

@@ -5,7 +5,7 @@ import streamlit as st
 from dashboard import answers, lag_answers, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
-from dashboard.components import lag_tables, panel, partition_panel
+from dashboard.components import cluster_panels, lag_tables, panel, partition_panel
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -42,3 +42,4 @@ st.title("Lag", anchor=False)
 panel.show(Panel("Groups, most lag first", groups, OFFSETS))
 panel.show(DETAIL)
 panel.show(PARTITION)
+panel.show(Panel("Share groups", cluster_panels.share_groups, (Signal.SHARE_OFFSETS,)))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard.components import panel, rebalance_panel
+from dashboard.components import cluster_panels, panel, rebalance_panel
 from dashboard.components.panel import Panel
 from guarantees.observations import Signal
 
@@ -11,3 +11,4 @@ DETAIL = Panel("Members over time", rebalance_panel.detail, (Signal.GROUPS,))
 st.title("Rebalances", anchor=False)
 panel.show(Panel("Rebalances, newest first", lambda view: rebalance_panel.table(view, DETAIL), (Signal.GROUPS,)))
 panel.show(DETAIL)
+panel.show(Panel("Members now", cluster_panels.members, (Signal.GROUPS,)))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dashboard import cached, replication, wording
 from dashboard import replication_answers as answers
-from dashboard.components import overview, panel, replication_figure, replication_tables, tables
+from dashboard.components import cluster_panels, overview, panel, replication_figure, replication_tables, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.observations import Signal
@@ -48,3 +48,4 @@ st.title("Replication", anchor=False)
 panel.show(Panel("Partitions at risk, worst first", at_risk, STATES))
 panel.show(ONE)
 panel.show(Panel("Elections in the window", elections, STATES))
+panel.show(Panel("What brokers store", cluster_panels.stored))

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard import transaction_answers, transaction_facts
-from dashboard.components import fencing_table, outcome_chart, panel, transaction_tables
+from dashboard.components import fencing_table, outcome_chart, panel, timeline_table, transaction_tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.observations import Signal
@@ -40,6 +40,10 @@ def fenced(view: View) -> None:
     fencing_table.draw(transaction_answers.events(view), view, rerun=FENCED.fragment_key)
 
 
+def timeline(view: View) -> None:
+    timeline_table.draw(transaction_answers.steps(view), view)
+
+
 FENCED = Panel("Fencing and time-outs", fenced, shows_age=False)
 CHOSEN = Panel("The chosen transaction", chosen, SIGNALS)
 
@@ -47,4 +51,5 @@ st.title("Transactions", anchor=False)
 panel.show(Panel("Open transactions, worst first", open_ones, SIGNALS))
 panel.show(CHOSEN)
 panel.show(Panel("How transactions ended", ended, (Signal.END_OFFSETS,)))
+panel.show(Panel("What happened to transactional ids", timeline, (Signal.TRANSACTION_LOG,)))
 panel.show(FENCED)

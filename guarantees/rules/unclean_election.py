@@ -12,6 +12,8 @@ from guarantees.times import utc
 from guarantees.topic_settings import is_unclean_election_enabled
 from guarantees.view import View, partition_place, present, topic_partition
 
+_UNLESS = ", unless it caught up and was elected in order between the two samples"
+
 
 def opened(view: View) -> Iterator[Finding]:
     """The new leader is alone in sync, as an unclean election leaves it, and was outside when last seen.
@@ -19,7 +21,8 @@ def opened(view: View) -> Iterator[Finding]:
     With others in sync beside it nothing tells it from a replica that caught up and was elected in order between two
     samples; what such an election cut is found by the ends of the old epochs. So it must have caught up too where the
     topic forbids unclean elections, as when brokers are restarted one after the other; only the last known leader may
-    be elected all the same (KIP-966).
+    be elected all the same (KIP-966). Where it allows them and somebody led until then, as with two replicas that are
+    restarted so, it is a possibility until a cut is shown.
     """
     for partition, election in view.elections.items():
         is_alone = election.after.in_sync_replicas == (election.after.leader,)
@@ -78,15 +81,14 @@ def _with_check(finding: Finding, view: View, partition: TopicPartition, check: 
         text += (
             f" Committed beyond {first:,}: {', '.join(f'{r.key.group_id} ({r.committed_offset:,})' for r in beyond)}."
         )
+    headline = _graver(finding.statements[0], finding.evidence["eligible_leader_replicas_before"])
     evidence = {
         **finding.evidence,
         "is_cut": True,
         "first_lost_offset": first,
         "groups_beyond_end": [{"group_id": r.key.group_id, "committed_offset": r.committed_offset} for r in beyond],
     }
-    return replace(
-        finding, severity=4, statements=(finding.statements[0], Statement(Grade.PROVEN, text)), evidence=evidence
-    )
+    return replace(finding, severity=4, statements=(headline, Statement(Grade.PROVEN, text)), evidence=evidence)
 
 
 def _finding(view: View, partition: TopicPartition, election: Election) -> Finding:
@@ -134,10 +136,21 @@ def _headline(where: str, election: Election) -> Statement:
     if is_last_known(before, after.leader):
         text = f"{seen}: it was elected as the last known leader, which may have lost what it had not written to disk."
         return Statement(Grade.POSSIBLE, text)
-    assumption = "the in-sync replicas did not change between that sample and the election"
-    if before.eligible_leader_replicas is None:
-        assumption += ", and no other replica was eligible"
-    return Statement(Grade.PROBABLE, f"{seen}: an unclean election.", assumption)
+    if before.leader is not None:
+        return Statement(Grade.POSSIBLE, f"{seen}: an unclean election{_UNLESS}.")
+    return Statement(Grade.PROBABLE, f"{seen}: an unclean election.", _assumption(before.eligible_leader_replicas))
+
+
+def _graver(headline: Statement, eligible_before: object) -> Statement:
+    """A replica that had caught up would lack nothing."""
+    if _UNLESS not in headline.text:
+        return headline
+    return Statement(Grade.PROBABLE, headline.text.replace(_UNLESS, ""), _assumption(eligible_before))
+
+
+def _assumption(eligible_before: object) -> str:
+    unknown = ", and no other replica was eligible" if eligible_before is None else ""
+    return f"the in-sync replicas did not change between that sample and the election{unknown}"
 
 
 def _eligible(before: PartitionState) -> str:

@@ -5,6 +5,7 @@ import time
 from lab.controls.stated import control
 from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Injected
+from lab.records import fresh_record
 from lab.truth import now_ms
 
 CODE = "C9"
@@ -27,7 +28,7 @@ def inject(ground: Ground) -> Injected:
     producer = ground.producer(acks="all")
     for number in range(1, _ROUNDS + 1):
         for key in range(_KEYS):
-            producer.produce(topic, f"value {number}", key=f"key {key}", partition=0)
+            producer.produce(topic, key=f"key {key}", partition=0, **fresh_record())
         producer.flush(30)
         ground.read_to(ground.name("caching"), topic, number * _KEYS)
         time.sleep(1.5)

@@ -11,7 +11,7 @@ from lab.errors import LabError
 from lab.faults.answer_lost import stored_twice_expected
 from lab.ground import Ground
 from lab.injected import Injected
-from lab.records import send
+from lab.records import fresh_record, send
 from lab.truth import now_ms
 
 CODE = "S5"
@@ -25,7 +25,7 @@ def inject(ground: Ground) -> Injected:
     """Returns when both producers have their acknowledgements from the new leader."""
     killed, other = ground.two_to_hurt()
     count = ground.some(20, 90)
-    topics = [ground.create_topic(what, [[killed, other]]) for what in ("plain", "idempotent")]
+    topics = [ground.create_topic(what, [[killed, other]], min_insync_replicas="1") for what in ("plain", "idempotent")]
     clients = [ground.name(what) for what in ("plain-sender", "idempotent-sender")]
     producers = [
         ground.producer_that_may_lose_answers(client, enable_idempotence=is_idempotent)
@@ -36,8 +36,8 @@ def inject(ground: Ground) -> Injected:
     injected_at_ms = now_ms()
     ground.cluster.lost_answers.lose(*clients, then=lambda: ground.cluster.kill(killed))
     for producer, topic in zip(producers, topics, strict=True):
-        for number in range(count):
-            producer.produce(topic, f"record {number}", partition=0)
+        for _ in range(count):
+            producer.produce(topic, partition=0, **fresh_record())
     for client, producer in zip(clients, producers, strict=True):
         if producer.flush(60):
             raise LabError(f"{client} did not get its records acknowledged after the election")

@@ -35,45 +35,47 @@ def inject(ground: Ground) -> Injected:
     before = ground.end_of(topic)
     time.sleep(SEEN_AFTER_S)
     injected_at_ms = now_ms()
-    ground.cluster.pause(paused)
-    try:
-        time.sleep(_PARKED_FETCH_S)
-        ground.produce(topic, lost, acks="1")
-        time.sleep(SEEN_AFTER_S)
-        ground.cluster.kill(killed)
-    finally:
-        ground.cluster.resume(paused)
+    _kill_with_a_tail(ground, topic, lost, killed, paused)
     led = ground.await_state(topic, 0, lambda seen: seen.leader == paused)
     after = ground.end_after_election(topic, before)
     if after.offset != kept:
         raise LabError(f"{topic} should end at {kept}, and its new leader says {after}")
+    epochs = {"leader_epoch_before": before.leader_epoch, "leader_epoch": after.leader_epoch}
+    leaders = {"leader_before": killed, "leader": paused, **epochs}
     return Injected(
         fault=CODE,
         injected_at_ms=injected_at_ms,
         evidence_at_ms=led.at_ms,
-        expected=(
-            Expected(
-                kind=Kind.TAIL_TRUNCATED,
-                topic=topic,
-                partition=0,
-                group_id=None,
-                count=lost,
-                first_offset=kept,
-                last_offset=kept + lost - 1,
-                evidence_at_ms=led.at_ms,
-                grade=Grade.PROBABLE,
-                facts={
-                    "first_lost_offset": kept,
-                    "high_watermark_before": kept,
-                    "log_end_offset_before": kept + lost,
-                    "leader_before": killed,
-                    "leader": paused,
-                    "leader_epoch_before": before.leader_epoch,
-                    "leader_epoch": after.leader_epoch,
-                },
-            ),
-        ),
+        expected=(_cut(topic, kept, lost, led.at_ms, leaders),),
         details={"killed": killed, "paused": paused, "topic": topic},
+    )
+
+
+def _kill_with_a_tail(ground: Ground, topic: str, count: int, killed: int, paused: int) -> None:
+    """The leader dies with records that it alone has, after a monitor could have seen them."""
+    ground.cluster.pause(paused)
+    try:
+        time.sleep(_PARKED_FETCH_S)
+        ground.produce(topic, count, acks="1")
+        time.sleep(SEEN_AFTER_S)
+        ground.cluster.kill(killed)
+    finally:
+        ground.cluster.resume(paused)
+
+
+def _cut(topic: str, kept: int, lost: int, at_ms: int, leaders: dict[str, int]) -> Expected:
+    ends = {"first_lost_offset": kept, "high_watermark_before": kept, "log_end_offset_before": kept + lost}
+    return Expected(
+        kind=Kind.TAIL_TRUNCATED,
+        topic=topic,
+        partition=0,
+        group_id=None,
+        count=lost,
+        first_offset=kept,
+        last_offset=kept + lost - 1,
+        evidence_at_ms=at_ms,
+        grade=Grade.PROBABLE,
+        facts={**ends, **leaders},
     )
 
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
-from guarantees.findings import Grade, Kind
+from lab.frozen import stable_offset_frozen
 from lab.ground import STAYS, Ground
-from lab.injected import Expected, Injected
+from lab.injected import Injected
 from lab.truth import now_ms
 from lab.wire import end_transaction, write_transactional_batch
 
@@ -38,29 +38,14 @@ def inject(ground: Ground) -> Injected:
     write_transactional_batch(ground.cluster.address(STAYS), name, ids[0], topic, count)
     written_at_ms = now_ms()
     _verify(ground, "true")
+    frozen = stable_offset_frozen(
+        topic, kept, count, written_at_ms, group_id, producer_id=ids[0], is_listed_by_coordinator=False
+    )
     return Injected(
         fault=CODE,
         injected_at_ms=injected_at_ms,
         evidence_at_ms=written_at_ms,
-        expected=(
-            Expected(
-                kind=Kind.STABLE_OFFSET_FROZEN,
-                topic=topic,
-                partition=0,
-                group_id=None,
-                count=count,
-                first_offset=kept,
-                last_offset=kept,
-                evidence_at_ms=written_at_ms,
-                grade=Grade.PROVEN,
-                facts={
-                    "start_offset": kept,
-                    "producer_id": ids[0],
-                    "is_listed_by_coordinator": False,
-                    "waiting_groups": [{"group_id": group_id, "committed_offset": kept}],
-                },
-            ),
-        ),
+        expected=(frozen,),
         details={"topic": topic, "producer_id": ids[0], "first_offset": kept, "records": count},
     )
 

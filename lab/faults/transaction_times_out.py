@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from guarantees.findings import Grade, Kind
+from lab.frozen import stable_offset_frozen
 from lab.ground import Ground
-from lab.injected import Expected, Injected
+from lab.injected import Injected
 from lab.records import send
 from lab.truth import now_ms
 
@@ -30,30 +31,13 @@ def inject(ground: Ground) -> Injected:
     written_at_ms = now_ms()
     ground.await_that(lambda: producer.poll(0.1) >= 0 and bool(ids), f"{name} has no producer id")
     ground.hold(producer)
+    known = {"producer_id": ids[0], "transactional_id": name, "transaction_timeout_ms": _TIMEOUT_MS}
+    frozen = stable_offset_frozen(topic, kept, count, written_at_ms, group_id, **known)
     return Injected(
         fault=CODE,
         injected_at_ms=injected_at_ms,
         evidence_at_ms=written_at_ms,
-        expected=(
-            Expected(
-                kind=Kind.STABLE_OFFSET_FROZEN,
-                topic=topic,
-                partition=0,
-                group_id=None,
-                count=count,
-                first_offset=kept,
-                last_offset=kept,
-                evidence_at_ms=written_at_ms,
-                grade=Grade.PROVEN,
-                facts={
-                    "start_offset": kept,
-                    "producer_id": ids[0],
-                    "transactional_id": name,
-                    "transaction_timeout_ms": _TIMEOUT_MS,
-                    "waiting_groups": [{"group_id": group_id, "committed_offset": kept}],
-                },
-            ),
-        ),
+        expected=(frozen,),
         details={"topic": topic, "first_offset": kept, "records": count, "producer_id": ids[0]},
     )
 

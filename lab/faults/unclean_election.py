@@ -34,45 +34,11 @@ def inject(ground: Ground) -> Injected:
     ground.read_to(behind, topic, kept - 1)
     before = ground.end_of(topic)
     injected_at_ms = now_ms()
-    ground.cluster.pause(paused)
-    try:
-        ground.await_state(topic, 0, lambda seen: seen.in_sync == (killed,))
-        ground.produce(topic, lost)
-        ground.read_to(beyond, topic, kept + lost)
-        time.sleep(SEEN_AFTER_S)
-        killed_at_ms = now_ms()
-        ground.cluster.kill(killed)
-    finally:
-        ground.cluster.resume(paused)
+    killed_at_ms = _kill_the_only_one_in_sync(ground, topic, beyond, range(kept, kept + lost), killed, paused)
     led = ground.await_state(topic, 0, lambda seen: seen.leader == paused)
     after = ground.end_after_election(topic, before)
     if after.offset != kept:
         raise LabError(f"{topic} should end at {kept}, and its new leader says {after}")
-
-    def expected(
-        kind: Kind,
-        grade: Grade | None,
-        facts: dict[str, object],
-        *,
-        group_id: str | None = None,
-        demand: Demand = Demand.EACH,
-        has_time: bool = False,
-    ) -> Expected:
-        return Expected(
-            kind=kind,
-            topic=topic,
-            partition=0,
-            group_id=group_id,
-            count=None if kind is Kind.UNCLEAN_ELECTION else lost,
-            first_offset=kept,
-            last_offset=kept + lost - 1,
-            evidence_at_ms=led.at_ms,
-            demand=demand,
-            grade=grade,
-            facts=facts,
-            happened_between_ms=(killed_at_ms, led.at_ms) if has_time else None,
-        )
-
     leaders = {
         "leader_before": killed,
         "leader": paused,
@@ -82,20 +48,58 @@ def inject(ground: Ground) -> Injected:
         "groups_beyond_end": [{"group_id": beyond, "committed_offset": kept + lost}],
         "first_lost_offset": kept,
     }
-    cut = {**leaders, "high_watermark_before": kept + lost, "high_watermark": kept, "is_unclean": True}
-    ahead = {"committed_offset": kept + lost, "high_watermark": kept}
     return Injected(
         fault=CODE,
         injected_at_ms=injected_at_ms,
         evidence_at_ms=led.at_ms,
-        expected=(
-            expected(Kind.LOG_TRUNCATED, Grade.PROVEN, cut, has_time=True),
-            expected(Kind.UNCLEAN_ELECTION, Grade.PROBABLE, {**leaders, "is_cut": True}, has_time=True),
-            expected(Kind.COMMITTED_AHEAD, Grade.PROVEN, ahead, group_id=beyond),
-            expected(Kind.COMMIT_IN_TRUNCATED_LOG, None, {}, group_id=beyond, demand=Demand.NONE),
-        ),
+        expected=_expected(topic, beyond, range(kept, kept + lost), leaders, (killed_at_ms, led.at_ms)),
         details={"killed": killed, "paused": paused, "killed_at_ms": killed_at_ms, "topic": topic},
     )
+
+
+def _kill_the_only_one_in_sync(ground: Ground, topic: str, group_id: str, lost: range, killed: int, paused: int) -> int:
+    """The group reads what the leader alone has, a monitor could have seen it, and the leader dies; when it did."""
+    ground.cluster.pause(paused)
+    try:
+        ground.await_state(topic, 0, lambda seen: seen.in_sync == (killed,))
+        ground.produce(topic, len(lost))
+        ground.read_to(group_id, topic, lost.stop)
+        time.sleep(SEEN_AFTER_S)
+        killed_at_ms = now_ms()
+        ground.cluster.kill(killed)
+    finally:
+        ground.cluster.resume(paused)
+    return killed_at_ms
+
+
+def _expected(
+    topic: str, beyond: str, lost: range, leaders: dict[str, object], elected_between_ms: tuple[int, int]
+) -> tuple[Expected, ...]:
+    cut = Expected(
+        kind=Kind.LOG_TRUNCATED,
+        topic=topic,
+        partition=0,
+        group_id=None,
+        count=len(lost),
+        first_offset=lost.start,
+        last_offset=lost.stop - 1,
+        evidence_at_ms=elected_between_ms[1],
+        grade=Grade.PROVEN,
+        facts={**leaders, "high_watermark_before": lost.stop, "high_watermark": lost.start, "is_unclean": True},
+        happened_between_ms=elected_between_ms,
+    )
+    election = replace(
+        cut, kind=Kind.UNCLEAN_ELECTION, count=None, grade=Grade.PROBABLE, facts={**leaders, "is_cut": True}
+    )
+    ahead = replace(
+        cut,
+        kind=Kind.COMMITTED_AHEAD,
+        group_id=beyond,
+        facts={"committed_offset": lost.stop, "high_watermark": lost.start},
+        happened_between_ms=None,
+    )
+    stale = replace(ahead, kind=Kind.COMMIT_IN_TRUNCATED_LOG, grade=None, facts={}, demand=Demand.NONE)
+    return cut, election, ahead, stale
 
 
 def recover(ground: Ground, injected: Injected) -> Injected:

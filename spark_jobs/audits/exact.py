@@ -170,6 +170,7 @@ class ExactAudit:
             rate=1.0,
             horizon_s=self._pipeline.horizon_s,
             store_ids=self._pipeline.store_ids,
+            bytes_per_s=self._cluster.max_bytes_per_s / self._lanes,
         )
 
     def _note(self, step: str, outcomes: Sequence[Outcome], took_s: float) -> None:

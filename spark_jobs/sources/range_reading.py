@@ -12,6 +12,7 @@ from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, read_range
 from kafka_reader.fetch import Part as FetchedPart
+from kafka_reader.pace import Pace
 from spark_jobs.sampling import is_kept
 from spark_jobs.sources.accounts import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
@@ -54,17 +55,19 @@ def read_request(number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]
 
 
 def answers(connections: Connections, request: RangeRequest, max_bytes: int = MAX_BYTES) -> Iterator[Fetched]:
-    """The raw batches of the range, whole or with a CollectionError."""
-    wanted = request.range
+    """The raw batches of the range, whole or with a CollectionError; no faster than the request allows."""
+    wanted, cap, pace = request.range, request.bytes_per_s, Pace(request.bytes_per_s)
     part = FetchedPart(wanted.part.topic, wanted.part.topic_id, wanted.part.partition)
-    return read_range(
+    for fetched in read_range(
         connections,
         wanted.leader,
         part,
         first_offset=wanted.first_offset,
         next_offset=wanted.next_offset,
-        max_bytes=max_bytes,
-    )
+        max_bytes=max_bytes if cap is None else max(1, min(max_bytes, int(cap))),
+    ):
+        pace.pay(len(fetched.blob))
+        yield fetched
 
 
 def in_range_of(records: Records, request: RangeRequest) -> np.ndarray:

@@ -103,6 +103,13 @@ PIPELINE = text("pipeline", "name of the pipeline in the settings")
 RUN_ID = text("run_id", "the run in job_runs that wrote the row")
 SAMPLING_RATE = real("sampling_rate", "share of ids kept, the same everywhere in a pipeline")
 
+# Of what was read in a topic of Kafka's own.
+LOG_PLACE = (
+    small("log_partition", "partition of Kafka's own topic the record lies in; null: not from there"),
+    integer("log_offset", "its offset there"),
+    time("read_at", "when it was read; observed_at is the coordinator's clock, and never later"),
+)
+
 INTERVAL_COLUMNS = (
     time("started_at", "first observation in which it held"),
     time("started_after", "last observation in which it did not hold yet; null when nothing was observed before"),

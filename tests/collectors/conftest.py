@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -28,7 +29,7 @@ class Rounds:
     def next(self) -> Collected:
         started_s = time.monotonic()
         signals = Signals()
-        topology = fetch_cluster(self.watched, signals)
+        topology = fetch_cluster(self.watched, signals, self.remembered)
         if topology is None:
             collected = unreachable_round(self.watched, signals, self.remembered, "unknown", self.tick)
         else:
@@ -59,18 +60,24 @@ class Rounds:
 
 
 @pytest.fixture
-def watch(cluster) -> Iterator[Callable[..., Rounds]]:
+def watch(cluster, watch_at) -> Callable[..., Rounds]:
     """Begin to watch; only the named topics, so that what other tests left behind is not in the way."""
+    return partial(watch_at, cluster.bootstrap)
+
+
+@pytest.fixture
+def watch_at() -> Iterator[Callable[..., Rounds]]:
+    """The same at the bootstrap address of any cluster."""
     opened: list[Watched] = []
 
-    def begin(*topics: str) -> Rounds:
-        watched = open_cluster(ClusterSettings(name="lab", bootstrap_servers=cluster.bootstrap, include_topics=topics))
+    def begin(bootstrap: str, *topics: str) -> Rounds:
+        watched = open_cluster(ClusterSettings(name="lab", bootstrap_servers=bootstrap, include_topics=topics))
         opened.append(watched)
         return Rounds(watched)
 
     yield begin
     for watched in opened:
-        watched.connections.close()
+        watched.close()
 
 
 @pytest.fixture

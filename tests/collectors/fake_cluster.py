@@ -2,6 +2,7 @@
 
 import uuid
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kafka.protocol.admin import (
@@ -14,6 +15,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.consumer import (
     ConsumerProtocolAssignment,
     FetchResponse,
+    ListOffsetsRequest,
     ListOffsetsResponse,
     OffsetFetchResponse,
     OffsetForLeaderEpochResponse,
@@ -24,7 +26,11 @@ from collectors.watched import Watched
 from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
+from kafka_reader.undecoded import Prepared, PreparedRequests
 from settings import ClusterSettings
+from tests.collectors import cluster_answers
+from tests.collectors.fake_rights import FakeRights
+from tests.kafka_reader.answers import as_bytes
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
 
@@ -46,6 +52,7 @@ class FakeCluster:
     `epochs` are the leader epochs of the partitions, `epoch_ends` the answers by (partition, asked epoch).
     `batches` are what Fetch gives, by partition; `refused` the partitions whose Fetch is refused; `fetched_from` every
     partition and offset that was asked for, `fetched_most` how many bytes at most.
+    `shares` are share groups of broker 1: start offset and lag by partition. `controller`: who leads the quorum.
     """
 
     log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
@@ -63,8 +70,13 @@ class FakeCluster:
     fetched_most: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
     is_reachable: bool = True
+    rights: FakeRights = field(default_factory=FakeRights)
     cluster_id: str = "fake-id"
     asked: list[str] = field(default_factory=list)
+    shares: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    features: dict[str, int] = field(default_factory=lambda: {"transaction.version": 2})
+    controller: int = 100
+    prepared: PreparedRequests = field(default_factory=PreparedRequests)
 
     @property
     def watched(self) -> Watched:
@@ -75,17 +87,37 @@ class FakeCluster:
             header_topics=self.header_topics,
             max_bytes_per_s=self.max_bytes_per_s,
         )
-        return Watched(settings=settings, connections=self, configurations=self)  # type: ignore[arg-type]
+        return Watched(settings=settings, connections=self, relayed=self, configurations=self)  # type: ignore[arg-type]
 
     # What a round calls of kafka_reader.connection.Connections and kafka_reader.configurations.Configurations.
 
-    def metadata(self) -> Answer:
+    @property
+    def brokers(self) -> tuple[int, ...]:
+        return (1, 2)
+
+    @property
+    def last_answered(self) -> int:
+        return next(broker for broker in self.brokers if broker not in self.silent)
+
+    def metadata(self, topics: Any = None) -> Answer:
         if not self.is_reachable:
             raise BrokerUnavailableError("no broker answers")
-        return self._answer("metadata", self._metadata())
+        return self._answer("addresses", self._metadata())
+
+    def learn_brokers(self, brokers: Any, cluster_id: str) -> None:
+        """Their addresses are no matter."""
 
     def send_all(self, requests: dict[int, Any], timeout_s: float | None = None) -> dict[int, Answer | CollectionError]:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
+
+    def send_any(self, request: Any, timeout_s: float | None = None) -> Answer:
+        if not self.is_reachable:
+            raise BrokerUnavailableError("no broker answers")
+        if isinstance(request, Prepared):
+            return self._answer("metadata", as_bytes(self._metadata()))
+        if self.rights.is_asked(request):
+            return self._answer(*self.rights.answer(request))
+        return next(answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer))
 
     def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
         self.asked.append("configs")
@@ -103,13 +135,19 @@ class FakeCluster:
             9: self._commits,
             15: self._descriptions,
             16: self._listed_groups,
+            18: partial(cluster_answers.versions, self),
             23: self._epoch_ends,
+            35: partial(cluster_answers.log_dirs, self),
+            55: partial(cluster_answers.quorum, self),
+            60: partial(cluster_answers.brokers, self),
             61: self._producers,
             65: self._transactions,
             66: self._listed_transactions,
+            77: partial(cluster_answers.share_descriptions, self),
+            90: partial(cluster_answers.share_offsets, self),
         }
         name, response = answers[request.API_KEY](broker, request)
-        return self._answer(name, response)
+        return self._answer(name, as_bytes(response) if isinstance(request, Prepared) else response)
 
     def _answer(self, name: str, response: Any) -> Answer:
         self.asked.append(name)
@@ -134,7 +172,11 @@ class FakeCluster:
             MetadataResponse.MetadataResponseBroker(node_id=n, host="fake", port=9092, rack=None) for n in (1, 2)
         ]
         return MetadataResponse(
-            version=12, cluster_id=self.cluster_id, controller_id=1, brokers=brokers, topics=[orders]
+            version=12,
+            cluster_id=self.cluster_id,
+            controller_id=1,
+            brokers=brokers,
+            topics=[orders] if self.rights.may_describe("orders") else [],
         )
 
     def _fetched(self, broker: int, request: Any) -> tuple[str, Any]:
@@ -162,8 +204,8 @@ class FakeCluster:
         return "fetch", FetchResponse(version=13, throttle_time_ms=0, error_code=0, session_id=0, responses=[answer])
 
     def _offsets(self, broker: int, request: Any) -> tuple[str, Any]:
-        first = request.topics[0].partitions[0]
-        column = {-2: 0}.get(first.timestamp, 1 if request.isolation_level else 2)
+        asked = ListOffsetsRequest.decode(request.body(7), version=7).topics[0].partitions
+        column = {-2: 0}.get(asked[0].timestamp, 1 if request.isolation_level else 2)
         name = ["log start", "last stable offset", "high watermark"][column]
         topic = ListOffsetsResponse.ListOffsetsTopicResponse
         parts = [
@@ -173,7 +215,7 @@ class FakeCluster:
                 offset=self.log[part.partition_index][column],
                 leader_epoch=self.epochs.get(part.partition_index, 0),
             )
-            for part in request.topics[0].partitions
+            for part in asked
         ]
         response = ListOffsetsResponse(version=7, topics=[topic(name="orders", partitions=parts)])
         return ("log end" if request.replica_id == -2 else name), response
@@ -210,8 +252,15 @@ class FakeCluster:
                 group_id=name, protocol_type="consumer", group_state="Stable", group_type="Classic"
             )
             for name, group in self.groups.items()
-            if group.coordinator == broker
+            if group.coordinator == broker and self.rights.may_describe(name)
         ]
+        if broker == 1:
+            listed += [
+                ListGroupsResponse.ListedGroup(
+                    group_id=name, protocol_type="share", group_state="Empty", group_type="Share"
+                )
+                for name in self.shares
+            ]
         return "list groups", ListGroupsResponse(version=5, error_code=0, groups=listed)
 
     def _descriptions(self, broker: int, request: Any) -> tuple[str, Any]:
@@ -264,7 +313,7 @@ class FakeCluster:
 
     def _listed_transactions(self, broker: int, request: Any) -> tuple[str, Any]:
         state = ListTransactionsResponse.TransactionState
-        is_open = self.open_since and broker == 1
+        is_open = self.open_since and broker == 1 and self.rights.may_describe("tx")
         states = [state(transactional_id="tx", producer_id=7, transaction_state="Ongoing")] if is_open else []
         return "list transactions", ListTransactionsResponse(version=1, error_code=0, transaction_states=states)
 

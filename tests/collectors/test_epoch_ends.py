@@ -8,7 +8,6 @@ from guarantees.observations import PartitionOffsets, Round
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.epoch_ends import EpochQuestion
-from kafka_reader.offset_fetch import FetchedCommit, FetchedCommits
 from tests.collectors.fake_cluster import FakeCluster, FakeGroup
 from tests.collectors.test_round import one_round
 
@@ -26,12 +25,12 @@ def after(*partitions):
 
 
 def committed(**epochs):
-    commits = {TopicPartition("orders", int(name[1:])): FetchedCommit(5, e, False) for name, e in epochs.items()}
-    return {"g": FetchedCommits(commits, 1, 0, 0)}
+    """What commits on these partitions name."""
+    return {(TopicPartition("orders", int(name[1:])), epoch) for name, epoch in epochs.items()}
 
 
 def test_after_an_election_the_new_leader_is_asked_for_the_end_of_the_epoch_before():
-    assert questions(after((P0, offsets(4))), {P0: offsets(7, broker=3)}, {}) == {EpochQuestion(P0, 4, 7): 3}
+    assert questions(after((P0, offsets(4))), {P0: offsets(7, broker=3)}, set()) == {EpochQuestion(P0, 4, 7): 3}
 
 
 @pytest.mark.parametrize(
@@ -40,11 +39,11 @@ def test_after_an_election_the_new_leader_is_asked_for_the_end_of_the_epoch_befo
     ids=["no election", "a replaced leader", "not ready yet", "made anew"],
 )
 def test_without_an_election_of_which_the_leader_answers_nobody_is_asked(now):
-    assert questions(after((P0, offsets(4))), {P0: now}, {}) == {}
+    assert questions(after((P0, offsets(4))), {P0: now}, set()) == {}
 
 
 def test_a_partition_met_for_the_first_time_raises_no_question():
-    assert questions(EpochsKnown(), {P0: offsets(4)}, {}) == {}
+    assert questions(EpochsKnown(), {P0: offsets(4)}, set()) == {}
 
 
 def test_the_epoch_of_an_old_commit_is_asked_for_and_that_of_a_current_one_is_not():

@@ -1,6 +1,6 @@
 import pytest
 
-from collectors.intervals import CHANGED, NOT_OBSERVED, Interval, Seen, advance, interval, rows
+from collectors.intervals import CHANGED, NOT_OBSERVED, Interval, Seen, advance, columns, interval, rows
 from store.log import arrow_table
 from store.rows import python_rows
 
@@ -100,3 +100,25 @@ def test_an_interval_comes_back_from_the_store_as_it_was(is_ended):
     (row,) = python_rows("open_producers", arrow_table("open_producers", rows("open_producers", "c", [kept])))
 
     assert interval("open_producers", row, ("last_sequence", "last_timestamp", "coordinator_epoch")) == kept
+
+
+def test_intervals_as_columns_are_the_same_rows():
+    value = {
+        "topic": "orders",
+        "leader": None,
+        "leader_epoch": 4,
+        "replicas": [1, 2],
+        "in_sync_replicas": [2],
+        "eligible_leader_replicas": None,
+        "last_known_eligible_leader_replicas": [1],
+        "offline_replicas": [],
+        "min_insync_replicas": 2,
+    }
+    kept = [
+        Interval(("id", 0), value, {}, 10, None, 20),
+        Interval(("id", 1), {**value, "leader": 1}, {}, 10, 5, 20, 30, CHANGED),
+    ]
+
+    assert columns("partition_state", "c", kept).equals(
+        arrow_table("partition_state", rows("partition_state", "c", kept))
+    )

@@ -36,7 +36,7 @@ class Headers:
 
     def close(self):
         self.log.close()
-        self.watched.connections.close()
+        self.watched.close()
 
     def restart(self):
         self.close()

@@ -66,7 +66,7 @@ def test_a_killed_broker_leaves_its_replicas_unknown_and_is_seen_again_when_it_i
     assert shrunk.round.partitions[partition].high_watermark == 15
     (ended,) = (
         row
-        for row in shrunk.rows["partition_state"]
+        for row in shrunk.rows["partition_state"].to_pylist()
         if row["topic"] == topic and row["ended_reason"] == "changed" and FOLLOWER in row["in_sync_replicas"]
     )
     assert ended["ended_before"] > ended["last_seen_at"] >= ended["started_at"]

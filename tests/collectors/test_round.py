@@ -14,7 +14,7 @@ SILENT = Unknown("broker 2 did not answer in time")
 
 def one_round(cluster: FakeCluster, remembered: Remembered | None = None, tick: int = 0) -> Collected:
     signals, remembered = Signals(), remembered or Remembered()
-    topology = fetch_cluster(cluster.watched, signals)
+    topology = fetch_cluster(cluster.watched, signals, remembered)
     if topology is None:
         return unreachable_round(cluster.watched, signals, remembered, "fake-id", tick)
     return collect_round(cluster.watched, signals, topology, remembered, tick)
@@ -40,7 +40,7 @@ def test_of_a_topic_it_reads_a_group_has_no_commit_where_it_never_committed():
 
     assert seen.round.commits[GroupPartition("g", "orders", 0)].committed_offset == 5
     assert seen.round.commits[GroupPartition("g", "orders", 1)].committed_offset is None
-    reasons = {row["partition"]: row["committed_offset_unknown"] for row in seen.rows["committed_offsets"]}
+    reasons = {row["partition"]: row["committed_offset_unknown"] for row in seen.rows["committed_offsets"].to_pylist()}
     assert reasons == {0: None, 1: "no commit"}
 
 

@@ -18,7 +18,7 @@ from guarantees.findings import Kind
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
 from guarantees.unknown import Unknown
-from guarantees.verdicts import ESSENTIAL, PipelineVerdict, Sight
+from guarantees.verdicts import ESSENTIAL, OF_NO_PIPELINE, PipelineVerdict, Sight
 from tests.dashboard import fixture_store
 from tests.dashboard.fixture_store import HOSTILE
 
@@ -262,6 +262,13 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
 
     assert seen.coverage[0].is_complete
     assert (unseen.coverage[0].answered, unseen.coverage[0].refused) == (4, 2)
+
+
+def test_what_the_cluster_hides_of_itself_does_not_dim_a_pipeline():
+    rows = [coverage_row(name) for name in ESSENTIAL]
+    refused = [coverage_row(name, answered=0, error="not permitted") for name in OF_NO_PIPELINE]
+
+    assert standing.newest([*rows, *refused], ROUNDS.interval_ms) == standing.newest(rows, ROUNDS.interval_ms)
 
 
 def test_a_group_without_any_commit_gives_no_evidence():

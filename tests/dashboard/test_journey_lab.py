@@ -17,7 +17,7 @@ from lab.injected import load_injected
 from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.trial import Trial
-from lab.watch import collectors_watching
+from lab.watch import watching
 from tests.dashboard.conftest import running_page
 from tests.dashboard.test_journey import Visit
 from tests.dashboard.test_journey import chromium as chromium
@@ -32,7 +32,7 @@ def election(cluster, tmp_path_factory):
     LabPaths(directory).create()
     with (
         PartitionLog(cluster.address(STAYS)) as log,
-        collectors_watching(directory, cluster.bootstrap) as monitor,
+        watching(directory, cluster.bootstrap) as monitor,
     ):
         trial = Trial(cluster, log, monitor, directory, int(time.time()), progress=lambda _: None)
         trial.run([ON_GROUND["S7"]])

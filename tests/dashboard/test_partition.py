@@ -17,6 +17,7 @@ from store.segments import producer_name
 from tests.dashboard.fixture_store import HOSTILE
 from tests.dashboard.story_window import AT_MS, STEP_MS, owner, sample, state
 from tests.dashboard.test_pages import cells, visit, words  # noqa: F401
+from tests.dashboard.test_transactions_page import table
 
 VIEW = View("production", AT_MS, AT_MS + 60_000, False, 10, "")
 
@@ -348,4 +349,4 @@ def test_a_partition_with_a_hostile_name_is_text(visit, believable):  # noqa: F8
 
 
 def _first_seen(app):
-    return parse_time(app.dataframe[-2].value["First seen (UTC)"][0])
+    return parse_time(table(app, "Who owned the partition at this moment")["First seen (UTC)"][0])

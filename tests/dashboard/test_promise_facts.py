@@ -233,3 +233,33 @@ def test_settings_that_nobody_read_are_unknown_and_say_which_right_is_needed():
 
     for value in (source.unclean_leader_election, source.retention_ms, source.cleanup_policy):
         assert "DESCRIBE_CONFIGS" in value.reason
+
+
+def feature(name, level, **changed):
+    times = {"started_at": AT_MS - 9_000, "last_seen_at": AT_MS}
+    return {"cluster_id": "c", "feature": name, "level": level} | times | changed
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([feature("transaction.version", 2), feature("metadata.version", 29)], 2),
+        ([feature("metadata.version", 20)], 0),
+        (
+            [
+                feature("transaction.version", 1, started_at=AT_MS - 20_000, ended_before=AT_MS - 9_000),
+                feature("transaction.version", 2),
+            ],
+            2,
+        ),
+        ([], Unknown("the cluster's features were not read in the newest round")),
+    ],
+)
+def test_the_transaction_version_is_the_level_in_force_and_unknown_where_no_feature_was_read(
+    log, tmp_path, rows, expected
+):
+    log.append("cluster_features", rows)
+
+    facts = Seen({questions.FEATURES: ask(tmp_path, questions.FEATURES)}).facts(PIPELINE)
+
+    assert facts.transaction_version == expected

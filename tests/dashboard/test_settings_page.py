@@ -4,7 +4,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from dashboard import diagnostics, health, settings_rows
+from dashboard import diagnostics, settings_rows
+from guarantees.needs import NEEDS, hidden_without, rights_in_words
 from guarantees.observations import Signal
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.thresholds import Thresholds
@@ -18,7 +19,9 @@ PIPELINE = PipelineSettings(name="p", cluster="c", source="s", group="g", promis
 
 
 def test_every_signal_says_what_it_hides_and_which_right_it_needs():
-    assert set(health.HIDES) == set(health.RIGHTS) == set(Signal)
+    assert set(NEEDS) == set(Signal)
+    assert rights_in_words(Signal.PRODUCERS) == "READ on the topic"
+    assert hidden_without("a signal of another version") == rights_in_words("a signal of another version") == "–"
 
 
 def test_every_threshold_has_a_reason_and_a_changed_one_is_marked_and_comes_first():
@@ -77,6 +80,22 @@ def test_a_refused_signal_says_which_right_to_grant():
 
     assert (row["Signal"], row["Not permitted"], row["Right to grant"]) == ("producers", "3 of 12", "READ on the topic")
     assert row["Hidden meanwhile"] == "who holds the stable offset, hanging transactions"
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"failed": 0, "refused": 0, "error": None}, "the brokers' lists show all of it"),
+        ({"failed": 0, "refused": 1, "error": "not permitted: x"}, "none seen is not none"),
+        ({"failed": 3, "refused": 0, "error": "no broker answers"}, "is not known: no broker answers"),
+    ],
+)
+def test_what_lists_leave_out_is_said(row, said):
+    assert said in settings_rows.lists_line([{"signal": "groups", "failed": 1}, {"signal": "rights"} | row])
+
+
+def test_lists_nobody_asked_about_may_not_be_whole():
+    assert settings_rows.lists_line([]).endswith("whether they leave out anything here is not known.")
 
 
 def test_the_store_says_what_it_holds_and_how_far_back():

@@ -21,7 +21,6 @@ from guarantees.places import GroupPartition, TopicPartition
 from guarantees.topic_settings import MIN_INSYNC_REPLICAS
 from guarantees.unknown import Unknown
 from kafka_reader.epoch_ends import EpochQuestion
-from kafka_reader.offset_fetch import FetchedCommit, FetchedCommits
 from tests.guarantees.builders import CLUSTER, GROUP, TOPIC, TOPIC_ID, at, complete
 
 PARTITIONS = (TopicPartition(TOPIC, 0), TopicPartition(TOPIC, 1))
@@ -252,13 +251,12 @@ class Cluster:
     def _epoch_ends(
         self, offsets: Mapping[TopicPartition, PartitionOffsets], commits: Mapping[GroupPartition, CommittedOffset]
     ) -> dict[TopicPartition, tuple[EpochEnd, ...]]:
-        fetched = {
-            key.topic_partition: FetchedCommit(
-                commit.committed_offset, commit.committed_leader_epoch, commit.is_pending
-            )
+        named = {
+            (key.topic_partition, commit.committed_leader_epoch)
             for key, commit in commits.items()
+            if commit.committed_leader_epoch is not None
         }
-        asked = questions(self.known, offsets, {GROUP: FetchedCommits(fetched, 1, 0, 0)})
+        asked = questions(self.known, offsets, named)
         logs = dict(self._all())
         return {each.partition: (self._epoch_end(logs[each.partition], each),) for each in asked}
 

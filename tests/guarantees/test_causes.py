@@ -9,7 +9,7 @@ from guarantees.causes import causes, followed_by
 from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
 from guarantees.incidents import every_incident, incidents
 from guarantees.lifecycle import changes, fold
-from guarantees.links import GroupRebalance
+from guarantees.links import Cause, GroupRebalance, earliest_ms
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.verdicts import OF_GROUP
@@ -140,6 +140,12 @@ AT_PLACE = [
      [(TIMED_OUT, proof(FROZEN, producer_id=8)), (TIMED_OUT, proof(FROZEN, producer_id=7, start_offset=101)),
       (TIMED_OUT, FROZEN)]),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["observed_before_at_ms", "changed_after_ms", "after_ms"])
+def test_a_fact_may_have_begun_just_after_the_last_sample_that_did_not_show_it(name):
+    assert earliest_ms(proof(REWIND, **{name: T})) == T
+    assert earliest_ms(proof(REWIND, **{name: "unknown"})) == earliest_ms(REWIND) == REWIND.happened_at_ms
 
 
 @pytest.mark.parametrize(("link", "grade", "effect", "cause", "silent"), AT_PLACE)
@@ -409,6 +415,25 @@ def test_the_cause_comes_first_although_its_effect_was_sampled_before_it():
     assert told(AHEAD, later)[0].first_cause == later
 
 
+def test_an_identity_stands_in_links_and_notes_and_is_what_it_always_was():
+    (of_a_pipeline,) = told(CUT)
+    (of_none,) = every_incident([CUT], {}, ())
+
+    assert (of_a_pipeline.incident_id, of_none.incident_id) == ("b24a8215266d562c", "edb95357beb862c1")
+
+
+def test_findings_that_explain_each_other_in_a_circle_are_told_by_time():
+    def because_of(finding):
+        return (
+            Cause("circle", Statement(Grade.POSSIBLE, "it came with it"), finding.happened_at_ms, finding.finding_id),
+        )
+
+    circle = {AHEAD.finding_id: because_of(REWIND), REWIND.finding_id: because_of(AHEAD)}
+    (incident,) = incidents([REWIND, AHEAD], circle, (PIPELINE,))
+
+    assert incident.findings == (AHEAD, REWIND)
+
+
 def test_an_incident_answers_to_the_name_that_each_of_its_findings_gave_it():
     """A note written before an earlier cause was found stays with it, and so does one from before two became one."""
     before, reset = told(AHEAD)[0], told(REWIND)[0]
@@ -438,6 +463,7 @@ def election(partition, at=0, *, leader_before=2, in_sync=(2,)):
     ("one", "other", "number"),
     [
         (election(0), election(1, 30), 1),
+        (election(0), election(1, 60), 1),
         (election(0), election(1, 61), 2),
         (election(0), election(1, 30, leader_before=3), 2),
         (election(0, leader_before=None), election(1, 30), 1),

@@ -65,3 +65,14 @@ def test_a_higher_group_epoch_alone_is_a_rebalance_of_the_consumer_protocol():
     assert seen.group_epoch == 4
     assert not seen.is_static_restart
     assert rebalance(group(kind="consumer", epoch=4), group(kind="consumer", epoch=4)) is None
+
+
+def test_in_a_share_group_members_come_and_go_and_no_partition_changes_hands():
+    before = group([member("a", P0, P1)], kind="share", epoch=1)
+    after = group([member("a", P0, P1), member("b", P0)], kind="share", epoch=2)
+
+    seen = rebalance(before, after)
+
+    assert (seen.joined, seen.moved, seen.group_epoch) == (("b",), (), 2)
+    assert rebalance(after, before).left == ("b",)
+    assert rebalance(after, before).moved == ()

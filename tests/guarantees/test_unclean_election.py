@@ -20,11 +20,11 @@ BEFORE = led(0, [1], 4, 1)
 AFTER = led(5, [3], 5, 3)
 
 
-def test_a_leader_alone_in_sync_that_was_outside_before_was_elected_uncleanly():
+def test_a_leader_alone_in_sync_that_was_outside_before_was_elected_uncleanly_or_had_caught_up():
     found = finding(BEFORE, AFTER, kind=UNCLEAN)
 
-    assert (found.severity, found.grade, found.anchor, found.bounds) == (2, Grade.PROBABLE, "leader epoch 5", None)
-    assert "did not change between" in found.statements[0].assumption
+    assert (found.severity, found.grade, found.anchor, found.bounds) == (2, Grade.POSSIBLE, "leader epoch 5", None)
+    assert "unless it caught up" in found.statements[0].text
     assert found.statements[1].grade is Grade.NOT_OBSERVABLE
     assert (found.evidence["in_sync_replicas_before"], found.evidence["leader"]) == ([1], 3)
 
@@ -80,6 +80,9 @@ def test_it_is_grave_once_a_cut_is_shown_and_names_who_committed_beyond_it():
     found = finding(*rounds, kind=UNCLEAN)
 
     assert (found.severity, found.evidence["is_cut"], found.evidence["first_lost_offset"]) == (4, True, 1400)
+    assert found.grade is Grade.PROBABLE, "a replica that had caught up would lack nothing"
+    assert "unless" not in found.statements[0].text
+    assert "did not change between" in found.statements[0].assumption
     assert "payments (1,450)" in found.statements[1].text
     assert found.statements[1].grade is Grade.PROVEN
     assert len(findings(*rounds, kind=Kind.LOG_TRUNCATED)) == 1

@@ -36,6 +36,7 @@ def test_a_pipeline_without_findings_that_was_seen_whole_keeps_its_promise():
     seen = verdict()
 
     assert (seen.verdict, seen.findings, seen.unknowns, seen.is_stale) == (Verdict.OK, (), (), False)
+    assert (seen.pipeline, seen.sight) == (PIPELINE, FULL)
 
 
 def test_the_worst_finding_decides_and_comes_first():
@@ -91,7 +92,9 @@ def test_all_that_is_not_seen_is_said():
         "losses: no message ids of orders were sampled",
         "losses: no message ids of invoices were sampled",
     ]
-    assert [one.reason for one in verdict(sight=BLIND["nothing yet"]).unknowns] == ["nothing was observed yet"]
+    nothing_yet = verdict(sight=BLIND["nothing yet"])
+    assert [one.reason for one in nothing_yet.unknowns] == ["nothing was observed yet"]
+    assert not nothing_yet.is_stale
     assert [one.reason for one in verdict(pipeline=replace(PIPELINE, sink=None)).unknowns] == [
         "losses: without a sink, what the group did with a record is not observable"
     ]

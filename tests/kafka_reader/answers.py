@@ -14,6 +14,7 @@ from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse, Of
 from kafka.protocol.metadata import MetadataResponse
 
 from kafka_reader.connection import Answer
+from kafka_reader.undecoded import Undecoded
 
 ASKED_MS, ANSWERED_MS = 1_000, 1_005
 
@@ -22,10 +23,19 @@ def answer(response: Any) -> Answer:
     return Answer(response, ASKED_MS, ANSWERED_MS)
 
 
+def undecoded(response: Any) -> Answer:
+    """As the bytes a broker would send."""
+    return answer(as_bytes(response))
+
+
+def as_bytes(response: Any) -> Undecoded:
+    return Undecoded(response.API_VERSION, bytes(response.encode()))
+
+
 def listed_offsets(*partitions: tuple[str, int, dict[str, int]]) -> Answer:
     """(topic, partition, {offset, leader_epoch, error_code}) …"""
     topic = ListOffsetsResponse.ListOffsetsTopicResponse
-    return answer(
+    return undecoded(
         ListOffsetsResponse(
             version=7,
             topics=[
@@ -54,7 +64,7 @@ def fetched_offsets(group_id: str, *partitions: tuple[str, int, dict[str, Any]],
     """(topic, partition, {committed_offset, committed_leader_epoch, error_code}) … of one group."""
     group = OffsetFetchResponse.OffsetFetchResponseGroup
     topic = group.OffsetFetchResponseTopics
-    return answer(
+    return undecoded(
         OffsetFetchResponse(
             version=8,
             groups=[

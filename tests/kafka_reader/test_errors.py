@@ -26,7 +26,21 @@ from kafka_reader.errors import (
             "broker 3 cannot be reached (111 ECONNREFUSED)",
         ),
         (kafka_errors.IncompatibleBrokerVersion(), RequestRefusedError, "broker 3: UNSUPPORTED_VERSION"),
-        (kafka_errors.SaslAuthenticationFailedError(), RequestRefusedError, "broker 3: SASL_AUTHENTICATION_FAILED"),
+        (
+            kafka_errors.SaslAuthenticationFailedError("SaslAuthenticationFailedError: Invalid username or password"),
+            RequestRefusedError,
+            "broker 3 refused the login: Invalid username or password",
+        ),
+        (
+            kafka_errors.SaslAuthenticationFailedError(),
+            RequestRefusedError,
+            "broker 3 refused the login: SASL_AUTHENTICATION_FAILED",
+        ),
+        (
+            FileNotFoundError(2, "No such file or directory"),
+            BrokerUnavailableError,
+            "broker 3 cannot be reached ([Errno 2] No such file or directory)",
+        ),
         (
             kafka_errors.InvalidReceiveError("Invalid frame length"),
             UnreadableAnswerError,

@@ -1,3 +1,5 @@
+from uuid import UUID
+
 import pytest
 from kafka.protocol.consumer import FetchRequest, FetchResponse
 from kafka.protocol.metadata import MetadataResponse
@@ -6,6 +8,8 @@ from kafka_reader.batches import AbortedTransaction
 from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError
 from kafka_reader.fetch import NotStableError, OffsetsGoneError, Part, TopicGoneError, fetch_request, read_range
+from kafka_reader.undecoded import PreparedRequests
+from tests.kafka_reader.answers import as_bytes
 from tests.kafka_reader.built_batches import Sent, batch
 
 PART = Part("orders", "6f1c1f3e-0f0e-4c2a-8a55-000000000001", 3)
@@ -39,22 +43,26 @@ class ScriptedBrokers:
 
     def __init__(self, *answers, leader=2):
         self._answers, self._leader, self.asked = list(answers), leader, []
+        self.prepared = PreparedRequests()
 
     def send(self, node_id, request, timeout_s=None):
         self.asked.append((node_id, request.topics[0].partitions[0].fetch_offset))
         return self._answers.pop(0)
 
-    def metadata(self, topics=None):
+    def learn_brokers(self, brokers, cluster_id):
+        """Nobody is reached by an address."""
+
+    def send_any(self, request):
         topic = MetadataResponse.MetadataResponseTopic
         part = topic.MetadataResponsePartition(
             error_code=0, partition_index=3, leader_id=self._leader, leader_epoch=1,
             replica_nodes=[1, 2], isr_nodes=[1, 2], offline_replicas=[],
         )  # fmt: skip
         response = MetadataResponse(
-            brokers=[], cluster_id="c", controller_id=1,
-            topics=[topic(error_code=0, name="orders", topic_id=None, is_internal=False, partitions=[part])],
+            version=12, brokers=[], cluster_id="c", controller_id=1,
+            topics=[topic(error_code=0, name="orders", topic_id=UUID(int=1), is_internal=False, partitions=[part])],
         )  # fmt: skip
-        return Answer(response, 0, 0)
+        return Answer(as_bytes(response), 0, 0)
 
 
 def read(brokers, first=0, following=20):

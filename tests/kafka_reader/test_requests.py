@@ -3,7 +3,7 @@
 import uuid
 
 import pytest
-from kafka.protocol.consumer import ConsumerProtocolAssignment
+from kafka.protocol.consumer import ConsumerProtocolAssignment, ListOffsetsRequest
 
 from guarantees.observations import Member, OpenProducer, Transaction
 from guarantees.places import TopicPartition
@@ -11,23 +11,31 @@ from guarantees.unknown import Unknown
 from kafka_reader import (
     consumer_groups,
     epoch_ends,
+    features,
     groups,
     list_offsets,
+    log_dirs,
     offset_fetch,
     producers,
+    quorum,
+    rights,
+    share_groups,
+    streams_groups,
     topic_partitions,
     transactions,
 )
 from kafka_reader.allowed import READ_ONLY
 from kafka_reader.epoch_ends import EpochQuestion
 from kafka_reader.errors import BrokerUnavailableError
-from kafka_reader.list_offsets import ListedOffset
-from kafka_reader.metadata import parse_topology
+from kafka_reader.listed_offsets import ListedOffset
+from kafka_reader.metadata import topology
+from kafka_reader.metadata_answer import decode
 from kafka_reader.offset_fetch import FetchedCommit
 from tests.kafka_reader.answers import (
     ANSWERED_MS,
     ASKED_MS,
     answer,
+    as_bytes,
     described_group,
     described_partitions,
     described_producers,
@@ -60,14 +68,12 @@ def topic(name: str, *partitions: dict[str, object], **changed: object) -> dict[
 
 
 def test_metadata_keeps_partitions_without_a_leader_and_names_failed_topics():
-    seen = parse_topology(
-        metadata(
-            topic("orders", partition(0), partition(1, error_code=5, leader_id=-1, isr_nodes=[])),
-            topic("secret", error_code=29),
-        ),
-        ASKED_MS,
-        ANSWERED_MS,
+    given = metadata(
+        topic("orders", partition(0), partition(1, error_code=5, leader_id=-1, isr_nodes=[])),
+        topic("secret", error_code=29),
     )
+
+    seen = topology(decode(as_bytes(given).data, 12, None), ASKED_MS, ANSWERED_MS)
 
     assert seen.leader(P0) == 1
     assert seen.states[P1].leader is None
@@ -87,7 +93,7 @@ def test_metadata_keeps_partitions_without_a_leader_and_names_failed_topics():
     ],
 )
 def test_the_four_questions_about_offsets_differ_in_replica_isolation_and_timestamp(build, expected):
-    request = build([P1, P0])
+    request = ListOffsetsRequest.decode(build([P1, P0]).body(list_offsets.VERSION), version=list_offsets.VERSION)
 
     asked = request.topics[0].partitions
     assert (request.replica_id, request.isolation_level, asked[0].timestamp) == expected
@@ -387,5 +393,13 @@ def test_every_request_that_is_built_may_be_sent():
         transactions.list_request(),
         transactions.describe_request(["tx"]),
         epoch_ends.epoch_ends_request([EpochQuestion(P0, 3, 4)]),
+        share_groups.describe_request(["g"]),
+        share_groups.offsets_request(["g"]),
+        streams_groups.describe_request(["g"]),
+        log_dirs.log_dirs_request(),
+        quorum.quorum_request(),
+        features.brokers_request(),
+        features.versions_request(),
+        rights.cluster_request(),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}

@@ -110,7 +110,7 @@ def test_an_id_the_sink_does_not_hold_is_missing():
 
 
 def stored(orders, paid):
-    return Stored({ORDERS: orders, PAYMENTS: paid, SHIPMENTS: [], LEDGER: []})
+    return Stored({ORDERS: orders, PAYMENTS: paid, SHIPMENTS: [], LEDGER: []}, ends={})
 
 
 def test_a_cluster_that_holds_what_was_injected_agrees():

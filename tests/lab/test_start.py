@@ -14,9 +14,9 @@ from lab.cluster import meta_of_another_node, random_id
 from lab.commands import Command, Fault, ask, take
 from lab.errors import LabError
 from lab.java import is_suitable, java_home, parse_major
-from lab.kafka_jars import COORDINATES, MARKER, is_complete, why_it_failed
+from lab.kafka_jars import KAFKA_VERSION, MARKER, coordinates, is_complete, why_it_failed
 from lab.memory import NEEDED_MEMORY_BYTES, check_memory
-from lab.node import Node, java_command, logging_properties, server_properties
+from lab.node import Listener, Node, java_command, logging_properties, server_properties
 from lab.ports import free_ports, is_listening
 from lab.workload.messages import message_id, order, payment, shipment
 
@@ -68,7 +68,10 @@ def jars(cache, **sizes):
 
 
 def mark(cache, **sizes):
-    marked = {"coordinates": list(COORDINATES), "jars": {f"{name}.jar": size for name, size in sizes.items()}}
+    marked = {
+        "coordinates": list(coordinates(KAFKA_VERSION)),
+        "jars": {f"{name}.jar": size for name, size in sizes.items()},
+    }
     (cache / MARKER).write_text(json.dumps(marked))
 
 
@@ -130,6 +133,29 @@ def test_a_broker_and_the_controller_know_each_other(tmp_path):
     assert of_broker["listeners"] == of_broker["advertised.listeners"] == "PLAINTEXT://127.0.0.1:20002"
     assert of_controller["listeners"] == "CONTROLLER://127.0.0.1:20001"
     assert of_broker["controller.quorum.voters"] == of_controller["controller.quorum.voters"] == "100@127.0.0.1:20001"
+
+
+def test_a_further_listener_is_advertised_with_the_port_that_leads_to_it(tmp_path):
+    controller, _ = nodes(tmp_path)
+    broker = Node(1, "broker", 20_002, tmp_path / "b", (Listener("TLS", "SSL", 20_003, 20_004),))
+
+    properties = server_properties(broker, controller, {})
+
+    assert properties["listeners"] == "PLAINTEXT://127.0.0.1:20002,TLS://127.0.0.1:20003"
+    assert properties["advertised.listeners"] == "PLAINTEXT://127.0.0.1:20002,TLS://127.0.0.1:20004"
+    assert properties["listener.security.protocol.map"] == "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,TLS:SSL"
+
+
+@pytest.mark.parametrize(
+    ("brokers", "replicas", "minimum"), [(1, "1", "1"), (2, "2", "2"), (3, "3", "2"), (5, "3", "2")]
+)
+def test_there_are_no_more_replicas_than_brokers(tmp_path, brokers, replicas, minimum):
+    controller, broker = nodes(tmp_path)
+
+    properties = server_properties(broker, controller, {}, brokers=brokers)
+
+    assert (properties["default.replication.factor"], properties["min.insync.replicas"]) == (replicas, minimum)
+    assert properties["offsets.topic.replication.factor"] == replicas
 
 
 def test_overrides_win(tmp_path):

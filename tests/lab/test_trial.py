@@ -10,7 +10,7 @@ from lab.partition_log import PartitionLog
 from lab.paths import LabPaths
 from lab.trial import Trial
 from lab.truth_page import score
-from lab.watch import collectors_watching
+from lab.watch import watching
 
 CODES = ("S11", "S18", "C5")
 
@@ -21,7 +21,7 @@ def results(cluster, tmp_path_factory):
     LabPaths(directory).create()
     with (
         PartitionLog(cluster.address(STAYS)) as log,
-        collectors_watching(directory, cluster.bootstrap) as monitor,
+        watching(directory, cluster.bootstrap) as monitor,
     ):
         trial = Trial(cluster, log, monitor, directory, seed, progress=lambda _: None)
         trial.run([ON_GROUND[code] for code in CODES])
@@ -35,5 +35,7 @@ def test_faults_are_found_with_their_counts_and_a_control_stays_silent(results):
     assert {result.code: result.error for result in judged} == dict.fromkeys(CODES)
     assert [(row.kind, row.complaints) for result in judged for row in result.rows if row.complaints] == []
     assert [sentence for result in judged for sentence in result.false_findings] == []
+    met = {result.code: [words.rpartition(" ")[0] for words in result.second_judge] for result in judged}
+    assert met == {"S11": ["nonmonotonic-poll", "poll-skip"], "S18": ["poll-skip"], "C5": []}, "what clients met"
     total = score(judged)
     assert (total.demanded, total.met) == (3, 3), "a rewind, a skip, and what retention took"

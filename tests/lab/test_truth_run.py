@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Kind
@@ -35,6 +37,20 @@ def said(count=500, **more):
 
 def shown(*results):
     return page(results, ABOUT, {"lost_write": 20.0}, {"S3": "needs a proxy"})
+
+
+def test_what_clients_met_is_shown_once_where_all_runs_agree_and_run_by_run_where_not():
+    def run(seed, *met):
+        return replace(result(seed=seed, expectations=[cut()], findings=[said()]), second_judge=met)
+
+    def column(*results):
+        (line,) = [each for each in shown(*results).splitlines() if "unclean leader election" in each]
+        return line.rpartition("| ")[2].removesuffix(" |")
+
+    assert column(run(1), run(2)) == "nothing"
+    assert column(run(1, "lost-write 500"), run(2, "lost-write 20", "duplicate 1")) == (
+        "lost-write 500 · lost-write 20, duplicate 1"
+    )
 
 
 def test_results_are_read_back_and_the_newest_of_a_fault_and_seed_counts(tmp_path):
@@ -116,7 +132,7 @@ def test_a_control_shows_what_was_stated_and_what_was_claimed_wrongly():
 
 def test_a_fault_of_which_nothing_may_be_said_is_on_the_page_too():
     (line,) = [each for each in shown(result(false=["a"])).splitlines() if "unclean leader election" in each]
-    assert line.endswith("| none may be made |  |  | 1 run |  | 1 |")
+    assert line.endswith("| none may be made |  |  | 1 run |  | 1 |  |")
 
 
 def test_what_was_not_run_is_named():

@@ -4,8 +4,8 @@ from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, 
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee
 from lab.found import as_found
-from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW
-from lab.watch import SETTLE_S, is_watching, settings_text
+from lab.topics import ORDERS_FLOW, SHIPMENTS_FLOW, Flow, flow_of
+from lab.watch import SETTLE_S, is_judging, is_watching, settings_text, trial_settings_text
 from settings import load_settings
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
@@ -26,6 +26,17 @@ def test_the_settings_tidemark_gets_are_valid_and_keep_every_id(tmp_path):
     assert orders.settle_s == SETTLE_S
     assert settings.page.port == 8502
     assert settings.store.data_dir == str(tmp_path / "data")
+
+
+def test_a_trial_declares_the_pipelines_its_faults_need_and_no_other(tmp_path):
+    path, flow = tmp_path / "tidemark.toml", flow_of("S1", Flow("outbox", "shop", "orders"), 7)
+    path.write_text(trial_settings_text("127.0.0.1:20001", [flow]))
+    (pipeline,) = load_settings(path).pipelines
+    path.write_text(trial_settings_text("127.0.0.1:20001"))
+
+    assert (pipeline.source, pipeline.group, pipeline.sink) == ("s1-outbox-7", "s1-shop-7", "s1-orders-7")
+    assert (pipeline.rate, pipeline.settle_s, pipeline.one_to_one) == (1.0, SETTLE_S, True)
+    assert load_settings(path).pipelines == ()
 
 
 def history(kind, evidence, bounds=None):
@@ -102,3 +113,15 @@ def test_tidemark_watches_after_three_rounds_and_the_first_reading_of_both_sinks
             transaction.delete("ledger", "topic = ?", ["ledger"])
         assert not is_watching(tmp_path), "one sink was not read yet"
     log.close()
+
+
+def test_a_pipeline_is_judged_from_the_first_row_about_its_source(tmp_path):
+    row = {"pipeline": "p", "cluster_id": "c", "topic": "shipments", "topic_id": "t", "partition": 0, "observed_at": 1}
+    row |= {"judged_from": 0, "judged_to": 0, "ids_judged": 0, "ids_unseen": 0, "ids_lost": 0, "ids_late": 0}
+    row |= {"sampling_rate": 1.0, "settle_s": 20.0, "sink_read_to": "[]", "run_id": "r"}
+    row |= {"estimate": 0, "lower": 0, "upper": 0}
+    with MetricsWriter(tmp_path / METRICS_FILE) as metrics, metrics.transaction() as transaction:
+        transaction.replace("losses", [row])
+
+    assert is_judging(tmp_path, SHIPMENTS_FLOW)
+    assert not is_judging(tmp_path, ORDERS_FLOW)

@@ -18,6 +18,7 @@ class Script:
 
     bootstrap: str
     partitions: int = 2
+    replicas: int = 3
     source: str = field(default_factory=lambda: f"orders-{uuid.uuid4().hex[:8]}")
     sink: str = field(default_factory=lambda: f"bills-{uuid.uuid4().hex[:8]}")
 
@@ -27,7 +28,7 @@ class Script:
 
     def create(self):
         admin = AdminClient({"bootstrap.servers": self.bootstrap})
-        topics = [NewTopic(name, self.partitions, 3) for name in (self.source, self.sink)]
+        topics = [NewTopic(name, self.partitions, self.replicas) for name in (self.source, self.sink)]
         for created in admin.create_topics(topics).values():
             created.result(30)
         return self
@@ -39,7 +40,7 @@ class Script:
         while True:
             time.sleep(0.3)
             try:
-                return admin.create_topics([NewTopic(topic, self.partitions, 3)])[topic].result(30)
+                return admin.create_topics([NewTopic(topic, self.partitions, self.replicas)])[topic].result(30)
             except Exception:
                 if time.monotonic() > deadline:
                     raise

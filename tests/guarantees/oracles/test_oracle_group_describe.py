@@ -6,15 +6,21 @@ from pathlib import Path
 import pytest
 
 from collectors import committed_offsets
+from collectors.commit_places import places
+from collectors.commit_table import commits
 from guarantees.lag import NO_COMMIT, Lag, consumer_lag
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.metadata import Topology
-from kafka_reader.offset_fetch import FetchedCommit, FetchedCommits
+from kafka_reader.offset_fetch import commits_request, parse_commits
 from tests.guarantees.builders import GROUP, NOBODY, TOPIC_ID, at, offsets
+from tests.kafka_reader.answers import fetched_offsets
 
 ORACLE = json.loads((Path(__file__).parents[2] / "oracles" / "group_describe.json").read_text())
 TOPOLOGY = Topology("c", (1,), {"t1": TOPIC_ID, "t2": TOPIC_ID}, frozenset(), {}, {}, at(0), at(0))
+
+
+NONE = -1  # on the wire
 
 
 def partition(row):
@@ -24,13 +30,12 @@ def partition(row):
 def observed(case):
     """The group's commits as a round has them: the answer, and every watched partition of the topics it reads."""
     rows = case["partitions"]
-    answer = {partition(r): FetchedCommit(r["committed_offset"], None, False) for r in rows if r["commit_present"]}
-    return committed_offsets.observations(
-        {GROUP: FetchedCommits(answer, 1, at(0), at(0))},
-        {GROUP: frozenset(partition(row) for row in rows if row["assigned"])},
-        frozenset(partition(row) for row in rows),
-        TOPOLOGY,
-    )
+    offsets_of = {partition(r): r["committed_offset"] for r in rows if r["commit_present"]}
+    given = [(*where, {"committed_offset": NONE if at is None else at}) for where, at in offsets_of.items()]
+    fetched = parse_commits(commits_request([GROUP]), fetched_offsets(GROUP, *given), 1, at(0))
+    reads = {GROUP: frozenset(partition(row) for row in rows if row["assigned"])}
+    found = places(fetched, reads, sorted(partition(row) for row in rows), None)
+    return committed_offsets.observations(commits(found, fetched), TOPOLOGY)
 
 
 def shown(value):

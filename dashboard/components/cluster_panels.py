@@ -1,0 +1,88 @@
+"""Panels about share groups, members of every group, brokers and controllers, and what brokers store."""
+
+import streamlit as st
+
+from dashboard import cached, cluster_questions, cluster_rows, promise_questions, queries, wording
+from dashboard.components import panel, tables
+from dashboard.names import in_markdown
+from dashboard.view import View
+
+# Brokers are asked in every twelfth round what they store: so many rounds hold an answer, and hardly two.
+ROUNDS_BACK = 14
+
+
+def share_groups(view: View) -> None:
+    rows = [row for row in cached.now(view, cluster_questions.SHARE_GROUPS) if _is_found(row, view)]
+    if not rows:
+        panel.empty("No share group was seen.", "Brokers know them since Kafka 4.1; Health says what was asked for.")
+        return
+    now = cached.now(view, queries.GROUP_STATES)
+    states = {row["group_id"]: row for row in now if row["ended_before_ms"] is None}
+    shown = [cluster_rows.share_row(row, states) for row in rows[: tables.ROWS]]
+    tables.plain(shown, None, "Share groups and the topics they read, most lag first")
+    tables.left_out(len(rows), len(shown), "share group")
+    st.caption(cluster_rows.NO_ANSWER_TELLS)
+
+
+def _is_found(row: queries.Row, view: View) -> bool:
+    return view.search.lower() in f"{row['group_id']} {row['topic'] or ''}".lower()
+
+
+def members(view: View) -> None:
+    rows = cached.now(view, cluster_questions.MEMBERS_NOW, search=view.search)
+    if not rows:
+        panel.empty("No member of a group was seen in the newest round.")
+        return
+    tables.plain([cluster_rows.member_row(row) for row in rows], "State", "Members of every group now")
+    tables.left_out(rows[0]["found"], len(rows), "member", "The search finds a group or a topic.")
+    st.caption("A member has followed when it reached its group's epoch and holds what it is to hold. In a share group "
+               "several members hold the same partition.")  # fmt: skip
+
+
+def cluster(view: View) -> None:
+    known, brokers = cached.heard(view), cached.now(view, cluster_questions.BROKERS)
+    if known is None or not brokers:
+        panel.empty("Nothing is known of the cluster's brokers.", "The table above says what was asked for.")
+        return
+    st.markdown(f"Cluster **{in_markdown(known.cluster_id)}**")
+    tables.plain([cluster_rows.broker_row(row) for row in brokers], None, "Registered brokers")
+    in_force = cluster_rows.features(cached.now(view, promise_questions.FEATURES))
+    st.caption(f"In force: {in_force}." if in_force else "Which features are in force is not known.")
+
+
+def controllers(view: View) -> None:
+    rows = cached.now(view, cluster_questions.QUORUM)
+    if not rows:
+        panel.empty("Nobody told who the controllers are.", "That needs DESCRIBE on the cluster.")
+        return
+    leader = rows[0]["controller"]
+    word = "An election of the controllers is under way" if leader is None else f"Controller **{leader}** leads"
+    st.markdown(f"{word}, epoch {rows[0]['controller_epoch']}")
+    tables.plain(
+        [cluster_rows.quorum_row(row, view) for row in rows], None, "Who has read the cluster's metadata how far"
+    )
+
+
+def stored(view: View) -> None:
+    directories = _asked_last(view, cluster_questions.LOG_DIRS)
+    if not directories:
+        panel.empty("No broker told what it stores.", "That needs DESCRIBE on the cluster; it is asked once a minute.")
+        return
+    tables.plain([cluster_rows.directory_row(row) for row in directories], None, "Log directories of the brokers")
+    rows = _asked_last(view, cluster_questions.REPLICA_SIZES, search=view.search)
+    if rows:
+        shown = [cluster_rows.replica_row(row) for row in rows]
+        tables.plain(shown, None, "Replicas that move or are behind, then the largest")
+        tables.left_out(rows[0]["found"], len(rows), "replica", "The search finds a topic.")
+    newest = min(row["observed_at_ms"] for row in directories)
+    st.caption(f"Asked about once a minute; the oldest answer came {wording.age(newest, view.to_ms)}. A replica is "
+               "behind against the high watermark its own broker knows.")  # fmt: skip
+
+
+def _asked_last(view: View, question: queries.Question, **about: object) -> queries.Rows:
+    known = cached.heard(view)
+    if known is None:
+        return []
+    return cached.between(
+        view, known.observed_at_ms - ROUNDS_BACK * known.interval_ms, known.observed_at_ms + 1, question, **about
+    )

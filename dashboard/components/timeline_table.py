@@ -1,0 +1,52 @@
+"""What happened to transactional ids as a table, the newest first."""
+
+import pandas as pd
+import streamlit as st
+
+from dashboard import timeline_rows, wording
+from dashboard.components import panel, tables
+from dashboard.queries import Rows
+from dashboard.view import View
+
+
+def draw(rows: Rows, view: View) -> None:
+    """The newest steps of the window that the search finds."""
+    if not rows:
+        why = "Nothing was seen to happen to a transactional id in this window."
+        if view.search.strip():
+            why = "No transactional id or producer id of this window matches the search."
+        panel.empty(
+            why, "Between two samples only the coordinators' own records tell: Health says whether they are read."
+        )
+        return
+    shown = pd.DataFrame([timeline_rows.table_row(row, view) for row in rows])
+    for counted in ("Partitions", "Transactions"):
+        shown[counted] = pd.array(shown[counted].tolist(), dtype="Int64")
+    st.dataframe(
+        shown,
+        hide_index=True,
+        height=min(360, 38 + 35 * len(shown)),
+        placeholder="–",
+        column_config=COLUMNS,
+        alt="What happened to transactional ids, the newest first",
+    )
+    if (found := rows[0]["found"]) > len(rows):
+        remedy = "Search a transactional id, or shorten the window."
+        st.caption(wording.cut_note(len(rows), found, "steps", "the newest", remedy))
+
+
+COLUMNS = {
+    "What": st.column_config.TextColumn(width=110),
+    "Why": st.column_config.TextColumn("By whom, as far as told", width=330),
+    "Lasted": st.column_config.TextColumn(help="Since the transaction began, by its coordinator"),
+    "Producer": st.column_config.TextColumn("Producer id · epoch"),
+    "Partitions": tables.number("Partitions", "A dash: they were not read"),
+    "Transactions": tables.number(
+        "Transactions", "How many the row stands for: commits of one id within a second are one row"
+    ),
+    "Told by": st.column_config.TextColumn(
+        width=170,
+        help="Coordinator: its records in __transaction_state, by its own clock. Samples: seen open in one and not in "
+        "the next, where READ on that topic is not permitted",
+    ),
+}

@@ -1,0 +1,33 @@
+"""What happened to transactional ids: as their coordinators wrote it, elsewhere as samples saw them open."""
+
+from dashboard.queries import Question
+from guarantees.internal_records import SAMPLES, TRANSACTION_STATE
+from store.lag import literal
+
+SHOWN = 200
+
+# The newest steps that the search finds. Where a record tells a transaction, the samples of it say no more: it is known
+# by its id and the coordinator's time of its begin.
+STEPS = Question(("transaction_steps", "open_transactions"), f"""
+    WITH written AS (
+        SELECT transactional_id, step, why, producer_id, producer_epoch, timeout_ms, partitions, transactions,
+               epoch_ms(observed_at) AS at_ms, NULL::BIGINT AS after_ms, epoch_ms(started_at) AS started_at_ms,
+               {literal(TRANSACTION_STATE)} AS source
+        FROM transaction_steps WHERE cluster_id = $cluster_id),
+    seen AS (
+        SELECT transactional_id, producer_id, max(producer_epoch) AS producer_epoch, max(timeout_ms) AS timeout_ms,
+               arg_max(partitions, last_seen_at) AS partitions, epoch_ms(max(last_seen_at)) AS after_ms,
+               epoch_ms(transaction_started_at) AS started_at_ms, bool_or(state = 'PrepareAbort') AS is_aborted,
+               epoch_ms(arg_max(ended_before, last_seen_at)) AS ended_before_ms
+        FROM open_transactions WHERE cluster_id = $cluster_id
+        GROUP BY transactional_id, producer_id, transaction_started_at),
+    sampled AS (
+        SELECT transactional_id, CASE WHEN ended_before_ms IS NULL THEN 'begun' WHEN is_aborted THEN 'aborted'
+                                      ELSE 'ended' END AS step,
+               NULL::VARCHAR AS why, producer_id, producer_epoch, timeout_ms, partitions, 1::BIGINT AS transactions,
+               coalesce(ended_before_ms, after_ms) AS at_ms, after_ms, started_at_ms, {literal(SAMPLES)} AS source
+        FROM seen ANTI JOIN written USING (transactional_id, started_at_ms)),
+    told AS (FROM written UNION ALL BY NAME FROM sampled)
+    SELECT *, count(*) OVER () AS found FROM told
+    WHERE contains(lower(concat_ws(' ', transactional_id, producer_id)), lower(trim($search)))
+    ORDER BY at_ms DESC, transactional_id, step LIMIT {SHOWN}""")  # fmt: skip

@@ -1,0 +1,100 @@
+"""Share groups, members of every group, brokers, controllers and what brokers store, on their pages."""
+
+from pathlib import Path
+
+import pytest
+
+from dashboard import cluster_rows
+from dashboard.view import View
+from tests.dashboard import fixture_store, story_cluster
+from tests.dashboard.conftest import now_ms
+from tests.dashboard.test_pages import visit, words  # noqa: F401
+
+END_MS = 1_764_000_000_000
+VIEW = View("production", END_MS - 900_000, END_MS, False, 10, "")
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, story_ms = tmp_path_factory.mktemp("told"), now_ms()
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", story_ms, quiet_minutes=10)
+    story_cluster.write(folder / "data", story_ms, story_ms + 10 * 60_000)
+    return settings
+
+
+def table(app, column: str):
+    """The rows of the one table with that column."""
+    (found,) = (each.value for each in app.dataframe if column in each.value.columns)
+    return found.astype(object).where(found.notna(), None).to_dict("records")
+
+
+def test_share_groups_stand_with_lag_not_started_and_unknown_apart_and_what_cannot_be_told_is_said(visit, told):  # noqa: F811
+    app = visit(told, "lag")
+
+    shared, lost = table(app, "Not started")
+    assert (shared["Group"], shared["State"], shared["Members"]) == ("packing-queue", "Stable", 2)
+    assert (shared["Lag, offsets"], shared["Partitions"], shared["Not started"]) == (12, 2, 1)
+    assert (lost["Lag, offsets"], lost["Unknown because"]) == (None, story_cluster.SILENT)
+    assert "a rejected or given-up one moves the start offset like an accepted one" in words(app)
+
+
+def test_without_a_share_group_the_panel_says_so(visit, believable):  # noqa: F811
+    assert "No share group was seen" in words(visit(believable, "lag"))
+
+
+def test_members_that_have_not_followed_come_first_with_their_epochs_targets_and_tasks(visit, told):  # noqa: F811
+    behind, *others = table(visit(told, "rebalances"), "Standby")
+
+    assert (behind["State"], behind["Group"], behind["Type"]) == ("▲ Not followed yet", "order-totals", "streams")
+    assert behind["Epochs"] == "member 4 of group 5, target 5"
+    assert (behind["Process"], behind["Holds"], behind["Is to hold"]) == ("process-a", "orders 0", "orders 0, 1")
+    assert (behind["Standby"], behind["Warm-up"]) == ("0_1 → none", "none")
+    shared = [row for row in others if row["Group"] == "packing-queue"]
+    assert [(row["Holds"], row["Is to hold"], row["State"]) for row in shared] == [("orders 0", "–", "Stable")] * 2
+    assert {row["Epochs"] for row in others if row["Type"] == "classic"} == {"–"}
+
+
+def test_a_search_finds_members_by_group_and_topic(visit, told):  # noqa: F811
+    rows = table(visit(told, "rebalances", search="invoices"), "Standby")
+
+    assert {row["Group"] for row in rows} == {"invoice-writer"}
+
+
+def test_brokers_features_and_the_controller_that_leads_stand_on_the_health_page(visit, told):  # noqa: F811
+    app = visit(told, "health")
+
+    brokers = {row["Broker"]: row["State"] for row in table(app, "Rack")}
+    assert brokers == {1: "in service", 2: "in service", 3: "▲ fenced: registered, not in service"}
+    assert "In force: metadata.version 29, transaction.version 2." in words(app)
+    assert "Controller **100** leads, epoch 7" in words(app)
+    roles = {row["Node"]: (row["Role"], row["Behind, records"]) for row in table(app, "Role")}
+    assert roles == {100: ("leads", 0), 1: ("observes", 10)}
+
+
+def test_an_offline_directory_comes_first_and_a_replica_that_moves_or_lags_before_larger_ones(visit, told):  # noqa: F811
+    app = visit(told, "replication")
+
+    offline, readable = table(app, "Volume used")
+    assert (offline["Broker"], offline["State"]) == (2, "▲ the log directory is offline")
+    assert (readable["Volume used"], readable["Left, bytes"]) == ("90 %", 100)
+    assert (readable["Replicas"], readable["Stored, bytes"], readable["Behind"], readable["Moving"]) == (3, 950, 2, 1)
+    states = [(row["Partition"], row["State"], row["Behind, offsets"]) for row in table(app, "Behind, offsets")]
+    assert states == [
+        ("orders-1", "moves here from another directory", 900),
+        ("orders-1", "stored", 31),
+        ("orders-0", "stored", 0),
+    ]
+
+
+def test_where_nobody_may_be_asked_about_the_cluster_the_right_is_named(visit, believable):  # noqa: F811
+    assert "Nobody told who the controllers are" in words(visit(believable, "health"))
+    assert "that needs describe on the cluster" in words(visit(believable, "replication")).lower()
+
+
+def test_an_offset_nobody_knows_leaves_it_open_how_far_a_controller_is_behind():
+    row = {"replica": 2, "is_voter": True, "controller": 1, "log_end_offset": None, "last_caught_up_at_ms": None}
+
+    shown = cluster_rows.quorum_row(row | {"controller_log_end_offset": 9}, VIEW)
+
+    assert (shown["Role"], shown["Behind, records"], shown["Last caught up"]) == ("votes", None, "–")
