@@ -51,6 +51,8 @@ def _refused(
     signals: Signals, signal: Signal, missing: Collection[str], ask: Callable[[], Permitted], refusal: Unknown
 ) -> dict[str, Unknown]:
     """Of what vanished, all that is not surely gone."""
+    if not missing:
+        return {}  # and no coverage: nobody was asked
     otherwise: Permitted = dict.fromkeys(missing, NOT_ASKED)
     permitted = signals.run(
         signal,

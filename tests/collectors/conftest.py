@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -53,7 +54,9 @@ class Rounds:
         """The row with which the meant subject's last interval ended, its value not having changed."""
 
         def ended(seen: Collected) -> list[dict[str, object]]:
-            return [row for row in seen.rows[table] if is_meant(row) and row["ended_reason"] not in (None, "changed")]
+            rows = seen.rows[table]
+            rows = rows.to_pylist() if isinstance(rows, pa.Table) else rows
+            return [row for row in rows if is_meant(row) and row["ended_reason"] not in (None, "changed")]
 
         (row,) = ended(self.until(lambda seen: bool(ended(seen))))
         return row

@@ -1,6 +1,14 @@
 """What a round asks about the cluster itself and its share groups, and how it is kept, against a cluster in memory."""
 
+from dataclasses import replace
+
+import pytest
+
+from collectors.features import broker_gone, feature_gone
+from collectors.intervals import Interval
 from guarantees.observations import Signal
+from guarantees.unknown import Unknown
+from kafka_reader.features import Broker, Described
 from tests.collectors.fake_cluster import FakeCluster
 from tests.collectors.test_round import coverage, one_round
 
@@ -122,3 +130,30 @@ def test_what_could_not_be_read_of_a_broker_is_asked_again_in_the_next_round():
     assert {row["broker"] for row in first.rows["broker_versions"]} == {1}
     assert {row["broker"] for row in second.rows["broker_versions"]} == {1, 2}
     assert Signal.FEATURES not in {each.signal for each in one_round(cluster, second.remembered, 2).round.coverage}
+
+
+def described(*brokers: Broker, refused: bool = False) -> Described:
+    return Described(Unknown("no broker answers") if refused else brokers, {}, 0)
+
+
+BROKER_1 = Broker(1, "a", 9092, None, is_fenced=False)
+RUNNING = Interval((2,), {}, {}, 0, None, 0)
+
+
+@pytest.mark.parametrize(
+    ("known", "reason"),
+    [
+        (described(BROKER_1), "no longer registered"),
+        (described(replace(BROKER_1, is_fenced=None)), "no longer in service"),
+        (described(BROKER_1, replace(BROKER_1, broker=2, is_fenced=True)), None),
+        (described(refused=True), None),
+        (None, None),
+    ],
+)
+def test_a_broker_is_gone_only_where_a_list_was_read_without_it(known, reason):
+    assert broker_gone(known, RUNNING) == reason
+
+
+def test_a_feature_is_not_gone_where_nobody_told_which_are_in_force():
+    assert feature_gone(described(BROKER_1), RUNNING) is None
+    assert feature_gone(None, RUNNING) is None

@@ -84,7 +84,8 @@ def test_a_topic_that_grows_goes_and_comes_anew_and_a_group_that_goes_are_histor
     anew = rounds.until(lambda seen: old in seen.round.partitions and seen.round.partitions[old].high_watermark == 5)
     assert anew.round.partitions[old].topic_id not in (None, first.round.partitions[old].topic_id)
     assert anew.round.states[old].leader == 2
-    (began,) = (row for row in anew.rows["partition_state"] if row["topic"] == topic and row["ended_before"] is None)
+    states = anew.rows["partition_state"].to_pylist()
+    (began,) = (row for row in states if row["topic"] == topic and row["ended_before"] is None)
     assert began["topic_id"] == anew.round.partitions[old].topic_id
     commits = anew.round.commits.get(GroupPartition(group_id, topic, 0))
     assert commits is None or commits.committed_offset is None, "Kafka deleted it with the topic"

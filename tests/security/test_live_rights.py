@@ -40,6 +40,8 @@ class Subject:
     transactional_id: str
 
     def named(self, right: Right) -> str:
+        if right.name is not None:
+            return right.name
         return {
             needs.TOPIC: self.topic,
             needs.GROUP: self.group,
@@ -106,6 +108,12 @@ def coverage(seen, signal):
     return next((each for each in seen.round.coverage if each.signal == signal), None)
 
 
+def is_read(seen, signal):
+    """Every partition of the topic, and there are some."""
+    read = coverage(seen, signal)
+    return read.asked > 0 and read.is_complete
+
+
 def value(signal, seen, subject):
     """The one value of the signal that is known to be right; None or Unknown while it is not seen."""
     observed = seen.round
@@ -128,6 +136,8 @@ def value(signal, seen, subject):
         Signal.PRODUCERS: lambda: [len(p) for p in observed.producers.values() if not isinstance(p, Unknown)] == [1],
         Signal.LOG_DIRS: lambda: [row["unreadable"] for row in seen.rows["log_dirs"]] == [None],
         Signal.QUORUM: lambda: len(seen.rows["controller_quorum"]) > 0,
+        Signal.GROUP_LOG: lambda: is_read(seen, Signal.GROUP_LOG),
+        Signal.TRANSACTION_LOG: lambda: is_read(seen, Signal.TRANSACTION_LOG),
         Signal.CONFIGS: lambda: "min.insync.replicas" in observed.topic_settings.get(subject.topic, {}),
     }[signal]()
 
