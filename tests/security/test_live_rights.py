@@ -15,6 +15,7 @@ from guarantees.unknown import Unknown
 from kafka_reader.errors import is_not_permitted
 from lab.clients import admin_client
 from settings import ClusterSettings, Security
+from store.rows import arrow_table, python_rows
 from tests.security.secure_cluster import PASSWORD, PLAIN_USER, SASL, Acl, Rights, allow
 
 pytestmark = pytest.mark.integration
@@ -194,7 +195,7 @@ def test_a_right_taken_away_while_watching_ends_no_history(signal, mine, rights,
     ended = [
         row["ended_reason"]
         for table in ("partition_state", "group_state", "group_members", "open_transactions", "open_producers")
-        for row in without.rows.get(table, [])
+        for row in python_rows(table, arrow_table(table, without.rows.get(table, [])))
         if row["ended_reason"] not in (None, "changed")
     ]
     assert ended == []
