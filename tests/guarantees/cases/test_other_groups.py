@@ -1,14 +1,18 @@
 """Cases of groups that are no classic consumers of one cluster: copied offsets, the newer protocols, share groups."""
 
+import uuid
+from dataclasses import fields
+
 from collectors import groups
 from collectors.committed_offsets import TYPES_WITH_COMMITS
 from guarantees.findings import Grade, Kind
 from guarantees.lag import Lag
-from guarantees.unknown import Unknown
+from guarantees.places import TopicPartition
 from guarantees.view import member_count
 from kafka_reader import consumer_groups
 from kafka_reader.connection import Answer
 from kafka_reader.groups import parse_groups
+from kafka_reader.share_groups import DescribeShareGroupOffsetsResponse, offsets_request, parse_offsets
 from tests.guarantees.builders import GROUP, finding, findings, lag_of, seen, watch
 from tests.guarantees.test_lag import AHEAD
 from tests.kafka_reader.answers import answer, described_group, listed_groups
@@ -146,11 +150,23 @@ def test_case_C68_a_share_group_is_not_rewound_and_a_classic_one_is():
     assert [f.kind for f in findings(*share_group(366, 361, 366, group_type="classic"))] == [Kind.REWIND]
 
 
-def test_case_C68_neither_offsets_nor_members_of_a_share_group_are_claimed_to_be_known():
-    """So the archived 361 and 366 are not: acknowledged and archived look the same to who may only describe."""
-    listed = parse_groups(
-        listed_groups({"group_id": "g", "protocol_type": "share", "group_state": "Stable", "group_type": "Share"}), 1
-    )
+def test_case_C68_a_share_group_stands_at_its_start_offset_and_nobody_tells_accepted_from_archived():
+    """361 and 366 were given up, the others accepted: the broker answers 368 for all of them, and no count."""
+    stands = share_offset(start_offset=368, lag=0)
 
     assert "share" not in TYPES_WITH_COMMITS
-    assert groups.collect(TwoWaysToAsk(), listed)["g"] == Unknown("share groups are not described")
+    assert (stands.start_offset, stands.lag) == (368, 0)
+    assert {field.name for field in fields(stands)} == {"topic_id", "start_offset", "lag"}
+
+
+def share_offset(**given):
+    """What is made of the coordinator's answer about one partition."""
+    group = DescribeShareGroupOffsetsResponse.DescribeShareGroupOffsetsResponseGroup
+    topic = group.DescribeShareGroupOffsetsResponseTopic
+    part = topic.DescribeShareGroupOffsetsResponsePartition(
+        partition_index=0, leader_epoch=0, error_code=0, error_message=None, **given
+    )
+    of_topic = topic(topic_name="orders", topic_id=uuid.UUID(int=1), partitions=[part])
+    of_group = group(group_id="g", topics=[of_topic], error_code=0, error_message=None)
+    told = answer(DescribeShareGroupOffsetsResponse(version=1, groups=[of_group]))
+    return parse_offsets(offsets_request(["g"]), told, 1)["g"].partitions[TopicPartition("orders", 0)]
