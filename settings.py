@@ -122,15 +122,23 @@ class ClusterSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageId:
-    """Where a record's id is: a header's name, the key, or a hash of key and value. Exactly one is given."""
+    """Where a record's id is: a header's name, the key, a path of keys in a value that is JSON ("payment.id"), or a
+    hash of key and value. Exactly one is given.
+    """
 
     header: str | None = None
     key: bool = False
+    json: str | None = None
     hash: bool = False
 
     def __post_init__(self) -> None:
-        if (self.header is not None) + self.key + self.hash != 1:
-            raise SettingsError('a message id is { header = "name" }, { key = true } or { hash = true }, one of them')
+        if (self.header is not None) + self.key + (self.json is not None) + self.hash != 1:
+            raise SettingsError(
+                'a message id is { header = "name" }, { key = true }, { json = "path.in.value" } or { hash = true }, '
+                "one of them"
+            )
+        if self.json is not None and not all(self.json.split(".")):
+            raise SettingsError(f"a message id's json is keys joined by dots, none of them empty; not {self.json!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +147,8 @@ class PipelineSettings:
 
     `rate` is the share of message ids kept, the same on both sides; `settle_s` how long an id may be missing before it
     counts as lost; `horizon_s` how far back a duplicate's first copy is sought; `one_to_one` declares that every source
-    record has exactly one sink record with the same id (a missing one is then PROVEN lost); `store_ids` false keeps
-    hashes only.
+    record has exactly one sink record with the same id (a missing one is then PROVEN lost), or `fan_out` of them where
+    one becomes several; `store_ids` false keeps hashes only.
     """
 
     name: str
@@ -154,6 +162,7 @@ class PipelineSettings:
     settle_s: float = 600.0
     horizon_s: float = 3600.0
     one_to_one: bool = False
+    fan_out: int = 1
     store_ids: bool = True
 
     def __post_init__(self) -> None:
@@ -161,6 +170,10 @@ class PipelineSettings:
             raise SettingsError(f"pipelines.{self.name}: rate is a share above 0 and at most 1")
         if self.settle_s <= 0 or self.horizon_s <= 0:
             raise SettingsError(f"pipelines.{self.name}: settle_s and horizon_s must be positive")
+        if self.fan_out < 1 or (self.fan_out > 1 and self.sink is None):
+            raise SettingsError(
+                f"pipelines.{self.name}: fan_out is how many records of the sink one of the source becomes"
+            )
 
     @property
     def pipeline(self) -> Pipeline:

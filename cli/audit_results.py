@@ -12,7 +12,8 @@ VERDICTS = {CLEAN: "clean", FOUND: "found", NOT_DONE: "incomplete"}
 
 COUNTED = ("extra_copies", "lost", "late", "waiting", "surplus")
 ACCOUNTED = (
-    "visible", "without_id", "aborted", "markers", "compacted", "unexplained", "below_log_start", "undecided",
+    "visible", "without_id", "not_json", "aborted", "markers", "compacted", "unexplained", "below_log_start",
+    "undecided",
 )  # fmt: skip
 BROKEN = ("extra_copies", "lost", "surplus")
 

@@ -4,15 +4,16 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from collectors.leaders import by_leader, led_partitions, offsets_of_leaders
+from collectors.vanished import TOPIC_REFUSED
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
-from kafka_reader.errors import NOT_PERMITTED
 from kafka_reader.fetch import Part
 from kafka_reader.internal_log import FetchedLog, fetch_log
 from kafka_reader.internal_records import partition_of
 from kafka_reader.list_offsets import last_stable_offset_request, log_start_request
 from kafka_reader.metadata import Topology
+from kafka_reader.rights import fetch_permitted_topics
 
 # Where the reading of a partition begins: recent history is worth a second, the whole of it is not.
 FIRST_OFFSETS = 2_000
@@ -92,11 +93,12 @@ def collect(
     )
 
 
-def absent(topic: str, *, is_used: bool) -> LogReading:
-    """The brokers do not name the topic: it is not there yet, or, where it must be, may not be described."""
-    if not is_used:
+def absent(connections: Connections, topic: str) -> LogReading:
+    """The brokers do not name the topic: it is not there yet, or may not be described; asked by name they say which."""
+    permitted = fetch_permitted_topics(connections, [topic])[topic]
+    if permitted is True:
         return LogReading(topic)
-    return LogReading(topic, fetched={0: Unknown(f"{NOT_PERMITTED}: {topic} is there and the brokers do not name it")})
+    return LogReading(topic, fetched={0: permitted if isinstance(permitted, Unknown) else TOPIC_REFUSED})
 
 
 def after(tail: Tail, reading: LogReading) -> Tail:

@@ -90,7 +90,7 @@ def collect_round(
     steps = Steps(watched, signals, topology, remembered)
     topology, answers = steps.topology, ask_everything(steps)
     about = ask_about_cluster(watched, signals, topology, remembered, answers.groups)
-    read = ask_for_histories(watched, signals, topology, remembered.histories, answers)
+    read = ask_for_histories(watched, signals, topology, remembered.histories)
     running = remembered.intervals.get(groups.STATE_TABLE, {})
     described = groups.with_real_partitions(answers.group_states, topology)
     states = groups.with_since(described, running, watched.gap_ms)

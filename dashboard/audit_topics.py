@@ -132,6 +132,7 @@ def no_copies(audit: TopicAudit) -> str:
 def _missing(read: Row) -> list[str]:
     counts = (
         (read["records_without_id"], "record", "without an id: not compared with anything."),
+        (read["records_not_json"], "record", "of them with a value that is not JSON, where the id is sought."),
         (read["purged_offsets"], "offset", "purged by retention before they were read."),
         (read["gap_offsets"], "offset", "in no range read: a gap."),
         (read["left_unread"], "offset", "left for the next round by the newest read."),
@@ -224,6 +225,8 @@ def _naming(topic: str, pipelines: Iterable[PipelineSettings]) -> tuple[Pipeline
 def _id_caution(place: MessageId) -> str:
     if place.header is not None:
         return f"Ids are the header {cut(place.header)}: taken to be unique by the producer's design."
+    if place.json is not None:
+        return f"Ids are what stands at {cut(place.json)} in the values: taken to be unique by the producer's design."
     what = "keys" if place.key else "hashes of key and value"
     return f"Ids are the records' {what}: records that share one count as copies."
 

@@ -16,8 +16,8 @@ Row = Mapping[str, Any]
 
 STATES_OF_IDS = {"lost": "✕ Lost", "late": "◷ Late", "waiting": "◷ Waiting", "surplus": "＋ Surplus"}
 ACCOUNTED = {
-    "visible": "Visible", "without_id": "Without id", "aborted": "Aborted", "markers": "Markers",
-    "compacted": "Compacted", "unexplained": "Unexplained", "below_log_start": "Below log start",
+    "visible": "Visible", "without_id": "Without id", "not_json": "Not JSON", "aborted": "Aborted",
+    "markers": "Markers", "compacted": "Compacted", "unexplained": "Unexplained", "below_log_start": "Below log start",
     "undecided": "Undecided",
 }  # fmt: skip
 COUNTED = {
@@ -171,7 +171,8 @@ def _number(number: int, one: str, several: str) -> str:
 
 
 def _sums(ranges: Sequence[Row]) -> dict[str, object]:
-    accounted = {label: sum(each[name] for each in ranges) for name, label in ACCOUNTED.items()}
+    # A range that was counted before there was such a column had nothing of it: it is null.
+    accounted = {label: sum(each[name] or 0 for each in ranges) for name, label in ACCOUNTED.items()}
     counted = {label: total(ranges, name) for name, label in COUNTED.items()}
     return accounted | counted
 

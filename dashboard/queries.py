@@ -164,16 +164,17 @@ MEMBERS = Question(("group_members",), """
 SAMPLED = Question(("ledger",), """
     SELECT topic, sum(records)::BIGINT AS records, sum(sampled)::BIGINT AS sampled, min(rate) AS rate,
            max(observed_at_ms) AS observed_at_ms, sum(purged)::BIGINT AS purged,
-           sum(records_without_id)::BIGINT AS records_without_id, sum(aborted_records)::BIGINT AS aborted_records,
-           count(*) AS partitions, sum(read_offsets)::BIGINT AS read_offsets,
-           sum(purged_offsets)::BIGINT AS purged_offsets,
+           sum(records_without_id)::BIGINT AS records_without_id,
+           coalesce(sum(records_not_json), 0)::BIGINT AS records_not_json,
+           sum(aborted_records)::BIGINT AS aborted_records, count(*) AS partitions,
+           sum(read_offsets)::BIGINT AS read_offsets, sum(purged_offsets)::BIGINT AS purged_offsets,
            sum(next_offset - first_offset - read_offsets - purged_offsets)::BIGINT AS gap_offsets,
            sum(left_unread)::BIGINT AS left_unread
     FROM (SELECT topic, topic_id, partition, sum(records) AS records, sum(sampled) AS sampled,
                  min(sampling_rate) AS rate, epoch_ms(max(observed_at)) AS observed_at_ms,
                  count(*) FILTER (state <> 'complete') AS purged, sum(records_without_id) AS records_without_id,
-                 sum(aborted_records) AS aborted_records, min(first_offset) AS first_offset,
-                 max(next_offset) AS next_offset,
+                 sum(records_not_json) AS records_not_json, sum(aborted_records) AS aborted_records,
+                 min(first_offset) AS first_offset, max(next_offset) AS next_offset,
                  coalesce(sum(next_offset - first_offset) FILTER (state = 'complete'), 0) AS read_offsets,
                  coalesce(sum(next_offset - first_offset) FILTER (state <> 'complete'), 0) AS purged_offsets,
                  greatest(0, arg_max(last_stable_offset, next_offset) - max(next_offset)) AS left_unread

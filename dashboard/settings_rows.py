@@ -54,6 +54,7 @@ def pipeline_row(cluster: str, known: Pipeline, audited: PipelineSettings | None
         "Settle, s": f"{audited.settle_s:g}" if audited else "–",
         "Horizon, s": f"{audited.horizon_s:g}" if audited else "–",
         "One to one": ("declared" if audited.one_to_one else "no") if audited else "–",
+        "Fan-out": str(audited.fan_out) if audited else "–",
         "Ids stored": ("yes" if audited.store_ids else "hashes only") if audited else "–",
     }
 
@@ -144,6 +145,8 @@ def _connection(security: Security) -> str:
 
 
 def _message_id(known: MessageId) -> str:
-    return cut(
-        f"header {known.header}" if known.header is not None else "key" if known.key else "hash of key and value"
-    )
+    if known.header is not None:
+        return cut(f"header {known.header}")
+    if known.json is not None:
+        return cut(f"JSON path {known.json} of the value")
+    return "key" if known.key else "hash of key and value"

@@ -18,7 +18,6 @@ from guarantees.internal_records import (
     MemberMetadata,
     MemberState,
     Owned,
-    TargetEpoch,
 )
 from guarantees.places import TopicPartition
 
@@ -60,7 +59,6 @@ class FollowedGroup:
     settled: SettledGroup | None = None
     began_at_ms: int | None = None
     epoch: int | None = None
-    target_epoch: int | None = None
     members: Mapping[str, LoggedMember] = field(default_factory=dict)
     owned: Mapping[str, Owned] = field(default_factory=dict)
 
@@ -93,7 +91,6 @@ def of_sample(group: SettledGroup) -> FollowedGroup:
     return FollowedGroup(
         settled=group,
         epoch=group.epoch,
-        target_epoch=group.epoch,
         members={member.member_id: replace(member, assignment=NOTHING) for member in group.members},
         owned={
             member.member_id: Owned(group.epoch or 0, group.epoch or 0, MemberState.STABLE, member.assignment, NOTHING)
@@ -116,8 +113,6 @@ def _after(group: FollowedGroup, record: Logged, names: Mapping[str, str]) -> Fo
             return None if content.group is None else FollowedGroup(settled=_classic(content.group))
         case GroupEpoch():
             return None if content.epoch is None else _with_epoch(group, content.epoch, record.at_ms)
-        case TargetEpoch():
-            return replace(group, target_epoch=content.epoch)
         case MemberMetadata():
             return replace(group, members=_put(group.members, content.member_id, content.member))
         case CurrentAssignment():
@@ -151,7 +146,8 @@ def _settled(group: FollowedGroup, *, is_empty: bool = False) -> FollowedGroup:
 
 
 def _is_settled(group: FollowedGroup) -> bool:
-    if not group.members or group.epoch is None or group.target_epoch != group.epoch:
+    """Every member is at the group's epoch and has nothing to give up or to wait for."""
+    if not group.members or group.epoch is None:
         return False
     return group.owned.keys() == group.members.keys() and all(
         owned.member_epoch == group.epoch and owned.state is MemberState.STABLE for owned in group.owned.values()

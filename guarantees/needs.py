@@ -8,6 +8,7 @@ DESCRIBE_CONFIGS.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE
 from guarantees.observations import Signal
 
 TOPIC, GROUP, TRANSACTIONAL_ID, CLUSTER = "topic", "group", "transactional id", "cluster"
@@ -17,6 +18,7 @@ TOPIC, GROUP, TRANSACTIONAL_ID, CLUSTER = "topic", "group", "transactional id", 
 class Right:
     """An operation on a kind of resource; `absence` is how the broker takes its lack, `told_by` whose coverage says so.
 
+    `name`: the one resource it is about, where it is about one.
     What a broker leaves out of a list is told by asking for names: see the signal `rights`.
     """
 
@@ -24,9 +26,10 @@ class Right:
     resource: str
     absence: str
     told_by: Signal
+    name: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.operation} on the {self.resource}"
+        return f"{self.operation} on the {self.resource}" + (f" {self.name}" if self.name else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ NEEDS: Mapping[str, Need] = {
     ),
     Signal.FEATURES: Need("DescribeCluster, ApiVersions", (), "brokers out of service, versions, features in force"),
     Signal.GROUP_LOG: Need(
-        "Fetch of __consumer_offsets",
-        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.GROUP_LOG),),
+        f"Fetch of {CONSUMER_OFFSETS}",
+        (Right("READ", TOPIC, "29", Signal.GROUP_LOG, CONSUMER_OFFSETS),),
         "commits between two samples, rebalances by their own time",
     ),
     Signal.TRANSACTION_LOG: Need(
-        "Fetch of __transaction_state",
-        (Right("READ", TOPIC, "29; without DESCRIBE not named", Signal.TRANSACTION_LOG),),
+        f"Fetch of {TRANSACTION_STATE}",
+        (Right("READ", TOPIC, "29", Signal.TRANSACTION_LOG, TRANSACTION_STATE),),
         "what became of transactions between two samples",
     ),
     Signal.RIGHTS: Need(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES, CodecError, decompress
 from kafka_reader.hashes import xxhash64_slices
+from kafka_reader.json_ids import JsonIds, json_ids
 from kafka_reader.markers import ABORT, NoControlRecordError, control_record
 from kafka_reader.records import (
     PADDING_BYTES,
@@ -41,7 +42,8 @@ class Records:
     """Records as columns, in offset order, control and aborted ones included and marked.
 
     `sequence`, `producer_id` and `producer_epoch` are −1 where the batch has none. `id_hash` means nothing where
-    `has_id` is false: a record without an id is counted apart, never hashed. An empty id is no id.
+    `has_id` is false: a record without an id is counted apart, never hashed. An empty id is no id. `is_not_json`: the
+    id was sought in the value, which is not JSON; never where it is sought elsewhere.
     """
 
     offset: Ints
@@ -54,8 +56,9 @@ class Records:
     is_control: Flags
     is_aborted: Flags
     has_id: Flags
+    is_not_json: Flags
     id_hash: Ints
-    _buffer: Bytes
+    _id_buffer: Bytes
     _ids: Slices
 
     def __len__(self) -> int:
@@ -68,7 +71,7 @@ class Records:
 
     def message_ids(self, rows: Ints) -> list[bytes | None]:
         """The id's bytes of the named rows; None where a record has none."""
-        view = memoryview(self._buffer)
+        view = memoryview(self._id_buffer)
         places = zip(self._ids.starts[rows].tolist(), self._ids.lengths[rows].tolist(), strict=True)
         return [bytes(view[start : start + length]) if length > 0 else None for start, length in places]
 
@@ -187,8 +190,8 @@ def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:
 def _columns(found: Opened, message_id: MessageId) -> Records:
     headers, fields, each = found.headers, found.fields, found.of_each_record
     is_control = each((h.is_control for h in headers), np.bool_)
-    ids = _ids(found.buffer, fields, message_id)
-    ids = Slices(ids.starts, np.where(is_control | (ids.lengths <= 0), -1, ids.lengths))
+    sought = _ids(found.buffer, fields, message_id, is_control)
+    ids = Slices(sought.ids.starts, np.where(is_control | (sought.ids.lengths <= 0), -1, sought.ids.lengths))
     base_sequence = each((h.base_sequence for h in headers), np.int64)
     return Records(
         offset=found.offset,
@@ -201,8 +204,9 @@ def _columns(found: Opened, message_id: MessageId) -> Records:
         is_control=is_control,
         is_aborted=each(found.is_aborted, np.bool_),
         has_id=ids.lengths > 0,
-        id_hash=_id_hashes(found.buffer, ids),
-        _buffer=found.buffer,
+        is_not_json=sought.is_not_json,
+        id_hash=_id_hashes(sought.buffer, ids),
+        _id_buffer=sought.buffer,
         _ids=ids,
     )
 
@@ -212,10 +216,16 @@ def _check_deltas(fields: RecordFields, last_offset_delta: Ints) -> None:
         raise CorruptBatchError("a record lies outside its batch's offsets")
 
 
-def _ids(buffer: Bytes, fields: RecordFields, message_id: MessageId) -> Slices:
+def _ids(buffer: Bytes, fields: RecordFields, message_id: MessageId, is_control: Flags) -> JsonIds:
+    """Where the ids lie; markers carry a value too, which is nobody's JSON."""
+    if message_id.json is not None:
+        values = Slices(fields.value.starts, np.where(is_control, -1, fields.value.lengths))
+        return json_ids(buffer, values, message_id.json)
     if message_id.header is not None:
-        return header_values(buffer, fields, message_id.header)
-    return fields.key if message_id.key else fields.key_and_value
+        ids = header_values(buffer, fields, message_id.header)
+    else:
+        ids = fields.key if message_id.key else fields.key_and_value
+    return JsonIds(buffer, ids, np.zeros(len(is_control), dtype=np.bool_))
 
 
 def _id_hashes(buffer: Bytes, ids: Slices) -> Ints:

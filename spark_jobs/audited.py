@@ -8,7 +8,10 @@ from settings import MessageId, PipelineSettings, SettingsError
 
 @dataclass(frozen=True, slots=True)
 class AuditedTopic:
-    """How one topic is sampled. Pipelines that share it share its ids; the finest rate and longest horizon count."""
+    """How one topic is sampled. Pipelines that share it share its ids; the finest rate and longest horizon count.
+
+    `copies` of an id are meant to be there: a sink has as many as the pipeline's fan-out.
+    """
 
     cluster: str
     topic: str
@@ -16,6 +19,7 @@ class AuditedTopic:
     rate: float
     horizon_s: float
     store_ids: bool
+    copies: int = 1
 
 
 def audited_topics(pipelines: Iterable[PipelineSettings]) -> tuple[AuditedTopic, ...]:
@@ -29,7 +33,15 @@ def audited_topics(pipelines: Iterable[PipelineSettings]) -> tuple[AuditedTopic,
 
 
 def _as_audited(pipeline: PipelineSettings, topic: str) -> AuditedTopic:
-    return AuditedTopic(pipeline.cluster, topic, pipeline.id, pipeline.rate, pipeline.horizon_s, pipeline.store_ids)
+    return AuditedTopic(
+        cluster=pipeline.cluster,
+        topic=topic,
+        message_id=pipeline.id,
+        rate=pipeline.rate,
+        horizon_s=pipeline.horizon_s,
+        store_ids=pipeline.store_ids,
+        copies=pipeline.fan_out if topic == pipeline.sink else 1,
+    )
 
 
 def _joined(known: AuditedTopic | None, added: AuditedTopic, pipeline: str) -> AuditedTopic:
@@ -47,4 +59,5 @@ def _joined(known: AuditedTopic | None, added: AuditedTopic, pipeline: str) -> A
         rate=max(known.rate, added.rate),
         horizon_s=max(known.horizon_s, added.horizon_s),
         store_ids=known.store_ids and added.store_ids,
+        copies=max(known.copies, added.copies),
     )

@@ -83,6 +83,7 @@ class AuditedCluster:
             rate=topic.rate,
             horizon_s=topic.horizon_s,
             store_ids=topic.store_ids,
+            copies=topic.copies,
         )
 
     def note(self, read: RangeRead, now_ms: int) -> None:

@@ -16,9 +16,16 @@ from store.rows import Row
 
 
 def duplicate_rows(
-    earlier: DataFrame, new: pa.Table, *, ranges: Iterable[OffsetRange], rates: Mapping[str, float]
+    earlier: DataFrame,
+    new: pa.Table,
+    *,
+    ranges: Iterable[OffsetRange],
+    rates: Mapping[str, float],
+    meant: Mapping[str, int],
 ) -> list[dict[str, object]]:
-    """Rows of the table `duplicates`, without run and horizon; `new` is rows of id_samples, `rates` is by topic id.
+    """Rows of the table `duplicates`, without run and horizon; `new` is rows of id_samples.
+
+    By topic id: `rates` of the samples, and how many copies of an id are `meant` to be there.
 
     Most rounds hold no duplicate, so a query that only asks whether there is one goes first: a third of the cost.
     """
@@ -26,7 +33,11 @@ def duplicate_rows(
     if not has_repeated_id(new) and not transforms.of_new_ids(earlier, new_copies).limit(1).toArrow().num_rows:
         return []
     first_offsets = {(r.part.topic_id, r.part.partition): r.first_offset for r in ranges}
-    groups = transforms.duplicate_groups(transforms.extra_copies(earlier, new_copies)).toArrow().to_pylist()
+    groups = (
+        transforms.duplicate_groups(transforms.extra_copies(earlier, new_copies, meant_copies(meant)))
+        .toArrow()
+        .to_pylist()
+    )
     return [
         duplicate_row(group, first_offsets[group["topic_id"], group["partition"]], rates[group["topic_id"]])
         for group in groups
@@ -44,6 +55,14 @@ def within_horizon(since_ms: Mapping[str, int]) -> Column:
     for topic_id, at_ms in since_ms.items():
         condition |= (sf.col("topic_id") == topic_id) & (sf.col("observed_at") >= sf.timestamp_millis(sf.lit(at_ms)))
     return condition
+
+
+def meant_copies(by_topic: Mapping[str, int]) -> Column:
+    """One where nothing else is said."""
+    number = sf.lit(1)
+    for topic_id, copies in by_topic.items():
+        number = sf.when(sf.col("topic_id") == topic_id, copies).otherwise(number)
+    return number
 
 
 def duplicate_row(group: Mapping[str, Any], range_first_offset: int, rate: float) -> dict[str, object]:

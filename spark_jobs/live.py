@@ -14,6 +14,7 @@ from spark_jobs.audited import audited_topics
 from spark_jobs.audits.desk import AuditDesk
 from spark_jobs.audits.tasks import AuditTasks
 from spark_jobs.clusters import AuditedCluster
+from spark_jobs.header_jobs import HeaderJobs
 from spark_jobs.rounds import LiveRounds
 from spark_jobs.session import spark_session, tasks_at_once
 from spark_jobs.sources.kafka_ranges import FORMAT, KafkaRanges, options
@@ -52,10 +53,12 @@ def run(settings: Settings, stop: threading.Event) -> None:
         closing.callback(spark.stop)
         warm_up(spark)
         rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())
+        headers = HeaderJobs(spark, settings, metrics)
         desk = AuditDesk(spark, settings, metrics, lanes=tasks_at_once(settings.spark))
         closing.enter_context(desk)
         while not stop.is_set():
             rounds.run_round(_now_ms())
+            headers.run_due(_now_ms())
             audit_between_rounds(desk, stop, settings.spark.round_s)
 
 

@@ -12,6 +12,7 @@ from settings import PipelineSettings
 from spark_jobs.commits import CommitSample, SinkReading, rising, sink_read_through
 from spark_jobs.ledger import Coverage
 from spark_jobs.losses import (
+    LATE,
     LOST,
     Judged,
     LossRound,
@@ -20,6 +21,7 @@ from spark_jobs.losses import (
     late_arrivals,
     losses_row,
     next_step,
+    place_of,
     sink_needed_since,
 )
 from spark_jobs.offsets import ClusterNow
@@ -102,10 +104,9 @@ class LossWatch:
 
     def _remember(self, lost_ids: Iterable[dict[str, Any]]) -> None:
         for row in lost_ids:
-            if row["state"] == LOST:
-                self._lost.setdefault(row["id_hash"], []).append(row)
-            else:
-                self._lost.pop(row["id_hash"], None)
+            others = [known for known in self._lost.pop(row["id_hash"], []) if place_of(known) != place_of(row)]
+            if still_lost := [*others, row] if row["state"] == LOST else others:
+                self._lost[row["id_hash"]] = still_lost
 
     def _covered(self, cluster: ClusterNow, topic: str, coverage: Mapping[Part, Coverage]) -> list[Part]:
         return [now.part for now in cluster.partitions(topic) if now.part in coverage]
@@ -200,7 +201,7 @@ class LossWatch:
 
     def _with_late(self, found: LossRound, late: list[dict[str, Any]]) -> LossRound:
         judged = dict(found.judged)
-        for row in late:
+        for row in (row for row in late if row["state"] == LATE):
             part = Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"])
             state = judged.get(part) or self._judged[part]
             judged[part] = replace(state, ids_lost=state.ids_lost - 1, ids_late=state.ids_late + 1)

@@ -101,7 +101,7 @@ def judge(
     by_partition = {part.partition: step for part, step in steps.items()}
     kept = is_kept_column(sf.col("id_hash"), rate)
     candidates = source.where(kept & _between(by_partition)).withColumn("is_due", _is_due(by_partition))
-    found = judged_ids(candidates, sink.where(kept)).toArrow().to_pylist()
+    found = judged_ids(candidates, sink.where(kept), pipeline.fan_out).toArrow().to_pylist()
     rows = {row["partition"]: row for row in found}
     judged: dict[Part, Judged] = {}
     lost_ids: list[dict[str, Any]] = []
@@ -121,18 +121,30 @@ def judge(
 def late_arrivals(
     lost: Mapping[int, list[dict[str, Any]]], sink_samples: list[tuple[str, int, int, int]], now_ms: int
 ) -> list[dict[str, Any]]:
-    """Lost ids (by hash) that newly read sink records show after all: their rows, turned late.
+    """Rows of lost ids (by hash) of which newly read sink records show one: late, once nothing of them is missing.
 
     A sink sample is (topic, partition, offset, hash).
     """
-    found: list[dict[str, Any]] = []
+    changed: dict[tuple[object, ...], dict[str, Any]] = {}
     for topic, partition, offset, id_hash in sink_samples:
-        found += [
-            {**row, "state": LATE, "found_at": f"{topic}-{partition}:{offset}", "observed_at": now_ms}
-            for row in lost.get(id_hash, [])
-        ]
-    first = {(row["topic_id"], row["partition"], row["offset"]): row for row in reversed(found)}
-    return list(first.values())
+        for row in lost.get(id_hash, []):
+            row = changed.get(place_of(row), row)
+            if row["state"] == LOST:
+                changed[place_of(row)] = _shown_once(row, f"{topic}-{partition}:{offset}", now_ms)
+    return list(changed.values())
+
+
+def place_of(row: Mapping[str, Any]) -> tuple[object, ...]:
+    """Of the source record."""
+    return tuple(row[name] for name in ("topic_id", "partition", "offset"))
+
+
+def _shown_once(row: Mapping[str, Any], found_at: str, now_ms: int) -> dict[str, Any]:
+    """A row from before fan-outs were counted lacks one record."""
+    missing = (row["missing"] or 1) - 1
+    if missing:
+        return {**row, "missing": missing, "observed_at": now_ms}
+    return {**row, "missing": 0, "state": LATE, "found_at": found_at, "observed_at": now_ms}
 
 
 def losses_row(
@@ -184,6 +196,7 @@ def _lost_row(
         "id_hash": lost["id_hash"],
         "message_id": lost["message_id"],
         "state": LOST,
+        "missing": lost["missing"],
         "record_observed_at": round(lost["observed_at"].timestamp() * 1000),
         "passed_at": passed_at(commits, lost["offset"]),
         "decided_at": now_ms,

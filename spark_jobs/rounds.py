@@ -170,6 +170,7 @@ class LiveRounds:
             new_samples(sampled),
             ranges=[read.range for read in sampled],
             rates={read.range.part.topic_id: read.request.rate for read in sampled},
+            meant={read.range.part.topic_id: read.request.copies for read in sampled},
         )
         return [{**row, "horizon_s": horizon_s[row["topic_id"]], "observed_at": now_ms} for row in found]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from store.tables.audits import AUDITS
 from store.tables.columns import Column, Family, Table, Type
+from store.tables.headers import HEADERS
 from store.tables.internal_topics import INTERNAL_TOPICS
 from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
@@ -19,5 +20,5 @@ __all__ = ["ALL", "SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type
 
 SCHEMA_VERSION = 1
 
-ALL: Sequence[Table] = (*SAMPLES, *INTERNAL_TOPICS, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS)
+ALL: Sequence[Table] = (*SAMPLES, *INTERNAL_TOPICS, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS, *HEADERS)
 TABLES: Mapping[str, Table] = {table.name: table for table in ALL}

@@ -27,7 +27,7 @@ from store.views import instant, literal, quoted
 METRICS_FILE = "metrics.duckdb"
 METRIC_TABLES = tuple(name for name, table in TABLES.items() if table.family is Family.METRIC)
 # A row for each covered range, observed once and never changed: millions in a month, of which a window holds few.
-GROWING = frozenset({"ledger", "duplicates"})
+GROWING = frozenset({"ledger", "duplicates", "sequence_accounts", "transaction_accounts"})
 DEADLINE_S = 5.0
 
 T = TypeVar("T")

@@ -14,21 +14,24 @@ _NAMES: Mapping[str, str] = {
         backlog below_log_start compacted farthest_offsets lag lag_last lag_max lag_min missing nearest_offsets
         offset_lag offsets_planned offsets_read undecided unexplained""",
     "records": """
-        aborted aborted_records extra_copies markers records records_without_id sampled_extra_copies visible
-        without_id""",
+        aborted aborted_records extra_copies markers not_json records records_not_json records_without_id
+        sampled_extra_copies visible without_id records_committed records_aborted records_open""",
     "message ids": "ids ids_judged ids_late ids_lost ids_unseen late lost sampled surplus waiting",
+    "batches": "batches gaps",
+    "numbers": "sequences_passed_over sequences_repeated",
+    "segments": "segments",
     "slices": "slices_done slices_planned",
     "answers": "answered asked failed refused",
     "samples": "samples",
     "commits": "commits",
-    "transactions": "transactions",
+    "transactions": "committed open torn transactions",
     "version": "client_version",
     "partitions": "partitions without_commit",
     "members": "members",
     "replicas": "min_insync_replicas",
     "ranges": "ranges",
     "starts": "restarts",
-    "ms": "farthest_ms interval_ms nearest_ms timeout_ms",
+    "ms": "farthest_ms interval_ms longest_ms median_ms nearest_ms timeout_ms",
     "s": "busy_s cpu_s horizon_s settle_s",
     "ms since 1970, UTC": "base_timestamp_ms max_timestamp_ms",
     "bytes": "size_bytes total_bytes usable_bytes",
@@ -41,7 +44,7 @@ _NAMES: Mapping[str, str] = {
         current_leader_epoch data_epoch generation group_epoch leader_epoch member_epoch producer_epoch
         topology_epoch""",
     "producer id": "first_producer_id producer_id",
-    "sequence": "base_sequence last_sequence sequence",
+    "sequence": "base_sequence first_sequence highest_sequence last_sequence sequence",
     "hash": "body_hash crc id_hash",
     "number": "exit_code level log_partition partition pid port severity tick",
 }
@@ -50,6 +53,9 @@ OF_NAME: Mapping[str, str] = {name: unit for unit, names in _NAMES.items() for n
 OF_COLUMN: Mapping[tuple[str, str], str] = {
     **{("finding_events", name): "see unit" for name in ("lower", "estimate", "upper")},
     **{("duplicates", name): "records" for name in ("lower", "estimate", "upper")},
+    ("lost_ids", "missing"): "records",
+    ("transaction_accounts", "aborted"): "transactions",
+    ("transaction_accounts", "without_data"): "markers",
     **{("losses", name): "message ids" for name in ("lower", "estimate", "upper")},
     **{(f"lag_{period}", "unknown"): "samples" for period in ("minute", "hour")},
     **{(f"group_lag_{period}", "unknown"): "partitions" for period in ("minute", "hour")},

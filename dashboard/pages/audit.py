@@ -3,7 +3,7 @@
 import streamlit as st
 
 from dashboard.audit_answers import jobs_age
-from dashboard.components import audit, audit_proof, exact_audit, message_panel, panel
+from dashboard.components import audit, audit_proof, exact_audit, header_accounts, message_panel, panel
 from dashboard.components.panel import Panel
 
 st.title("Duplicates & loss", anchor=False)
@@ -13,4 +13,5 @@ panel.show(Panel("Exact audit of this window", exact_audit.draw, shows_age=False
 panel.show(Panel("Causes", audit_proof.causes, age_of=jobs_age))
 panel.show(Panel("Examples by id", audit_proof.examples, age_of=jobs_age))
 panel.show(Panel("What was read", audit_proof.coverage, age_of=jobs_age))
+panel.show(Panel("Producers and transactions", header_accounts.draw, age_of=jobs_age))
 panel.show(Panel("Find a message", message_panel.draw, age_of=jobs_age))

@@ -225,7 +225,7 @@ def _own_settings(look: Look, pipeline: Pipeline) -> list[tuple[str, str]]:
     own = _declared(look, pipeline)
     if own is None:
         return [("pipeline", "proposed, not declared: its records are not audited")]
-    names = ("promise", "rate", "settle_s", "horizon_s", "one_to_one", "store_ids")
+    names = ("promise", "rate", "settle_s", "horizon_s", "one_to_one", "fan_out", "store_ids")
     return [(f"pipeline.{name}", str(getattr(own, name))) for name in names]
 
 

@@ -79,6 +79,7 @@ class Account:
 
     visible: int = 0
     without_id: int = 0
+    not_json: int = 0
     aborted: int = 0
     markers: int = 0
     purged: int = 0

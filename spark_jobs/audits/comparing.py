@@ -49,6 +49,11 @@ class Grouped:
         """Every id once, in order."""
         return self.copies.id_hash[self.is_first]
 
+    @property
+    def counts(self) -> Ints:
+        """How many copies there are of each of the `ids`."""
+        return np.diff(np.append(np.flatnonzero(self.is_first), len(self.copies)))
+
 
 def windows(ranges: tuple[AuditRange, ...]) -> dict[int, tuple[int, int]]:
     return {each.part.partition: (each.window_first, each.window_next) for each in ranges}
@@ -69,6 +74,15 @@ def is_among(id_hash: Ints, there: Ints) -> Flags:
     return there[at] == id_hash if len(there) else np.zeros(len(id_hash), dtype=np.bool_)
 
 
+def counted(id_hash: Ints, there: Grouped) -> Ints:
+    """How many copies of each the other side has."""
+    ids = there.ids
+    found = is_among(id_hash, ids)
+    counts = np.zeros(len(id_hash), dtype=np.int64)
+    counts[found] = there.counts[np.searchsorted(ids, id_hash[found])]
+    return counts
+
+
 def missing(wanted: Copies, there: Ints) -> Copies:
     """Those whose id is not among the others, which are sorted and distinct."""
     return wanted.taken(np.flatnonzero(~is_among(wanted.id_hash, there)))
@@ -80,9 +94,12 @@ def per_partition(copies: Copies) -> dict[int, int]:
     return dict(zip(partitions.tolist(), counts.tolist(), strict=True))
 
 
-def duplicate_groups(side: Grouped) -> list[dict[str, Any]]:
-    """Extra copies in the window by partition, cause and producers, with distances to the first copy and examples."""
-    rows = np.flatnonzero(~side.is_first & side.in_window)
+def duplicate_groups(side: Grouped, meant: int = 1) -> list[dict[str, Any]]:
+    """Extra copies in the window by partition, cause and producers, with distances to the first copy and examples.
+
+    So many copies of an id as are `meant` to be there, those at the lowest offsets, are none too many.
+    """
+    rows = np.flatnonzero((np.arange(len(side.copies)) - side.first >= meant) & side.in_window)
     if not len(rows):
         return []
     later, first = side.copies.taken(rows), side.copies.taken(side.first[rows])

@@ -122,7 +122,8 @@ class ExactAudit:
         left = [
             bucket for bucket in range(self.plan.buckets) if not folders.compared_path(self._folder, bucket).exists()
         ]
-        return [CompareTask(self.plan.job, self.plan.ranges, self._folder, bucket) for bucket in left]
+        plan = self.plan
+        return [CompareTask(plan.job, plan.ranges, self._folder, bucket, plan.fan_out) for bucket in left]
 
     def _to_search(self, until_ms: int) -> list[SearchTask]:
         """The sink behind the edge of the window, where ids are missing."""

@@ -79,6 +79,7 @@ def _planned(
         planned_at_ms=now_ms,
         ranges=tuple(ranges),
         blind_spots=words.blind_spots(request.job, pipeline, ranges, unknown),
+        fan_out=pipeline.fan_out,
     )
 
 

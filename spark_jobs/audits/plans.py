@@ -67,13 +67,17 @@ class AuditRange:
 
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """All ranges of both sides. Ids are compared in `buckets` parts, by their hash."""
+    """All ranges of both sides. Ids are compared in `buckets` parts, by their hash.
+
+    `fan_out` records of the sink are meant to be there for each id of the source.
+    """
 
     job: Job
     cluster_id: str
     planned_at_ms: int
     ranges: tuple[AuditRange, ...]
     blind_spots: tuple[str, ...]
+    fan_out: int = 1
 
     @property
     def buckets(self) -> int:

@@ -98,6 +98,7 @@ def _offsets(found: Tally, each: AuditRange) -> dict[str, Any]:
         "high_watermark": each.high_watermark,
         "visible": account.visible,
         "without_id": account.without_id,
+        "not_json": account.not_json,
         "aborted": account.aborted,
         "markers": account.markers,
         "compacted": gaps if each.is_compacted else 0,

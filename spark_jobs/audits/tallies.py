@@ -10,7 +10,7 @@ import numpy as np
 
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
-from spark_jobs.audits.comparing import is_among, merged_groups, per_partition
+from spark_jobs.audits.comparing import merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
 from store.audit_requests import Job
 
@@ -106,7 +106,7 @@ def tally(plan: AuditPlan, folder: Path) -> Tally:
     if plan.has_sink and plan.job is not Job.DUPLICATES:
         _add_surplus(found, summaries)
         for bucket in range(plan.buckets):
-            _add_missing(found, folder, bucket)
+            _add_missing(found, folder, bucket, summaries[bucket]["shown"])
     found.listed = _first_listed(found.listed)
     return found
 
@@ -121,12 +121,16 @@ def _add_surplus(found: Tally, summaries: Iterable[Mapping[str, Any]]) -> None:
     ]
 
 
-def _add_missing(found: Tally, folder: Path, bucket: int) -> None:
-    """Ids missing behind the edge are late where the search has met them, else lost or not due yet."""
+def _add_missing(found: Tally, folder: Path, bucket: int, shown: list[int] | None) -> None:
+    """Missing ids are late where the search has met all that was missing of them, else lost or not due yet.
+
+    `shown`: how many of an id the sink had before the search; None where one is all there is.
+    """
     missing = blocks.read_copies(folders.missing_path(folder, bucket))
     later = blocks.read_bucket(folder / folders.FOUND, SINK, bucket)
     later = later.taken(np.lexsort((later.partition, later.offset, later.id_hash)))
-    late = is_among(missing.id_hash, np.unique(later.id_hash))
+    met = np.searchsorted(later.id_hash, missing.id_hash, "right") - np.searchsorted(later.id_hash, missing.id_hash)
+    late = met + np.array(shown or 0) >= found.plan.fan_out
     passed = _is_passed(missing, found.plan.side(SOURCE))
     sink = found.plan.side(SINK)[0].part.topic
     for state, rows in ((LATE, late), (LOST, ~late & passed), (WAITING, ~late & ~passed)):

@@ -42,6 +42,7 @@ class CompareTask:
     ranges: tuple[AuditRange, ...]
     folder: Path
     bucket: int
+    fan_out: int
 
 
 @dataclass(frozen=True, slots=True)

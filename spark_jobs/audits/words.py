@@ -35,8 +35,11 @@ def _of_the_window(pipeline: PipelineSettings) -> tuple[str, ...]:
 
 
 def _of_ids(place: MessageId) -> str:
-    named = f"header {place.header}" if place.header is not None else ""
-    what = named or ("key" if place.key else "hash of key and value")
+    what = "key" if place.key else "hash of key and value"
+    if place.header is not None:
+        what = f"header {place.header}"
+    elif place.json is not None:
+        what = f"JSON path {place.json} of the value"
     return (
         f"Records are one message where the 64-bit hashes of their ids ({what}) are equal; without an id they are not."
     )
@@ -46,6 +49,11 @@ def _of_losses(pipeline: PipelineSettings, ranges: Sequence[AuditRange]) -> tupl
     if not any(each.side == SINK for each in ranges):
         return (f"Losses are not observable: {NO_SINK}.",)
     sentences = ["Missing ids are sought in the sink up to its stable offset when the audit was planned."]
+    if pipeline.fan_out > 1:
+        sentences.append(
+            f"One source record is declared to become {pipeline.fan_out} of the sink: an id with fewer is missing, "
+            "however many of them there are."
+        )
     unknown = [each for each in ranges if each.side == SOURCE and each.committed_to is None]
     if unknown:
         sentences.append(

@@ -100,14 +100,16 @@ def _compare(task: CompareTask) -> Outcome:
     summary: dict[str, object] = {}
     if task.job is not Job.LOSSES:
         summary["duplicates"] = {
-            side: comparing.duplicate_groups(each) for side, each in ((SOURCE, source), (SINK, sink))
+            SOURCE: comparing.duplicate_groups(source),
+            SINK: comparing.duplicate_groups(sink, task.fan_out),
         }
     summary["ids"] = {side: comparing.per_partition(each.judged) for side, each in ((SOURCE, source), (SINK, sink))}
     if task.job is not Job.DUPLICATES and any(each.side == SINK for each in task.ranges):
-        missing = comparing.missing(source.judged, sink.ids)
+        missing = comparing.missing(source.judged, sink.ids[sink.counts >= task.fan_out])
         surplus = comparing.missing(sink.judged, source.ids)
         summary["surplus"] = {"counts": comparing.per_partition(surplus), "listed": listed(surplus)}
         summary["missing"] = len(missing)
+        summary["shown"] = comparing.counted(missing.id_hash, sink).tolist() if task.fan_out > 1 else None
         blocks.write_copies(missing_path(task.folder, task.bucket), [missing], Account())
     blocks.write_json(compared_path(task.folder, task.bucket), summary)
     return Outcome(compared=len(source.copies) + len(sink.copies))
@@ -212,6 +214,7 @@ def _account(records: Records, in_range: np.ndarray, window: tuple[int, int], co
     return Account(
         visible=int(visible.sum()),
         without_id=int((visible & ~records.has_id).sum()),
+        not_json=int((visible & records.is_not_json).sum()),
         aborted=int((here & records.is_aborted).sum()),
         markers=int((here & records.is_control).sum()),
         compared=compared,

@@ -27,7 +27,8 @@ SCHEMA = (
 class RangeRequest:
     """A range and how its topic is audited: how ids are found, which share is kept, how far back copies are sought.
 
-    `bytes_per_s` is what may be read of it in a second; None where the range itself was cut to what may be read.
+    `copies` of an id are meant to be there. `bytes_per_s` is what may be read of it in a second; None where
+    the range itself was cut to what may be read.
     """
 
     range: OffsetRange
@@ -37,6 +38,7 @@ class RangeRequest:
     rate: float
     horizon_s: float
     store_ids: bool
+    copies: int = 1
     bytes_per_s: float | None = None
 
     @classmethod
@@ -50,6 +52,7 @@ class RangeRequest:
             rate=given["rate"],
             horizon_s=given["horizon_s"],
             store_ids=given["store_ids"],
+            copies=given["copies"],
             bytes_per_s=given["bytes_per_s"],
         )
 

@@ -81,6 +81,7 @@ def _accounted(account: Account, fetched: Fetched, records: Records, in_range: n
         account,
         records=account.records + int(visible.sum()),
         records_without_id=account.records_without_id + int((visible & ~records.has_id).sum()),
+        records_not_json=account.records_not_json + int((visible & records.is_not_json).sum()),
         aborted_records=account.aborted_records + int((in_range & records.is_aborted).sum()),
         markers=account.markers + int((in_range & records.is_control).sum()),
         bytes=account.bytes + len(fetched.blob),

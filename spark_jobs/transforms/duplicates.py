@@ -39,15 +39,18 @@ def of_new_ids(earlier: DataFrame, new: DataFrame) -> DataFrame:
     return earlier.join(new.select(*ID_KEYS), on=list(ID_KEYS), how="left_semi")
 
 
-def extra_copies(earlier: DataFrame, new: DataFrame) -> DataFrame:
+def extra_copies(earlier: DataFrame, new: DataFrame, meant: Column | None = None) -> DataFrame:
     """Copies among `new` rows of id_samples of an id that has a first copy, in `earlier` or in `new`, with that copy.
 
     The first copy of an id is one read earlier; among those, and among new ones only, the one at the lowest offset,
-    whatever its partition. Every other new copy is an extra one and counts on its own partition.
+    whatever its partition. So many as are `meant` to be there (by topic_id; one unless said) are none too many, in the
+    same order; every other new copy is an extra one and counts on its own partition.
     """
+    meant = sf.lit(1) if meant is None else meant
     read_earlier = of_new_ids(earlier, new).withColumn("is_new", sf.lit(False))
     copies = read_earlier.unionByName(new.withColumn("is_new", sf.lit(True)))
-    later = sf.collect_list(sf.when(sf.col("is_new"), sf.struct(*_COPY)))  # no more rows than one round has read
+    by_offset = sf.struct("offset", *_without_offset())
+    later = sf.collect_list(sf.when(sf.col("is_new"), by_offset))  # no more rows than one round has read
     is_another_copy = (sf.col("later_copy.partition") != sf.col("first_copy.partition")) | (
         sf.col("later_copy.offset") != sf.col("first_copy.offset")
     )
@@ -55,12 +58,13 @@ def extra_copies(earlier: DataFrame, new: DataFrame) -> DataFrame:
         copies.groupBy("topic", *ID_KEYS)
         .agg(
             sf.count("*").alias("copies"),
+            sf.count_if(~sf.col("is_new")).alias("earlier_copies"),
             sf.min(sf.struct("is_new", "offset", *_without_offset())).alias("first_copy"),
-            later.alias("later_copies"),
+            sf.array_sort(later).alias("later_copies"),
         )
-        .where(sf.col("copies") > 1)
-        .withColumn("later_copy", sf.explode("later_copies"))
-        .where(is_another_copy)
+        .where(sf.col("copies") > meant)
+        .select("*", sf.posexplode("later_copies").alias("place", "later_copy"))
+        .where((sf.col("earlier_copies") + sf.col("place") >= meant) & is_another_copy)
         .withColumn("cause", duplicate_cause(sf.col("first_copy"), sf.col("later_copy")))
         .select("topic", *ID_KEYS, "first_copy", "later_copy", "cause")
     )

@@ -82,6 +82,7 @@ AUDITS = (
             integer("high_watermark", "when the run was planned"),
             integer("visible", "records a read_committed consumer is given"),
             integer("without_id", "of those; not compared"),
+            integer("not_json", "of those without an id: the id is sought in the value, which is not JSON"),
             integer("aborted", "records of aborted transactions"),
             integer("markers", "control records"),
             integer("compacted", "offsets without a record, on a compacted topic"),

@@ -24,8 +24,8 @@ def run(**changed):
 def side(name, **counted):
     known = {
         "side": name, "topic": name, "first_offset": 10, "next_offset": 30, "visible": 17, "without_id": 1,
-        "aborted": 2, "markers": 1, "compacted": 0, "unexplained": 0, "below_log_start": 0, "undecided": 0, "ids": 16,
-        "extra_copies": 0, "lost": None, "late": None, "waiting": None, "surplus": None,
+        "not_json": 0, "aborted": 2, "markers": 1, "compacted": 0, "unexplained": 0, "below_log_start": 0,
+        "undecided": 0, "ids": 16, "extra_copies": 0, "lost": None, "late": None, "waiting": None, "surplus": None,
     }  # fmt: skip
     return {**known, **counted}
 

@@ -86,6 +86,7 @@ class FakeCluster:
             interval_s=5.0,
             header_topics=self.header_topics,
             max_bytes_per_s=self.max_bytes_per_s,
+            history_bytes_per_s=0,  # it has no topics of Kafka's own
         )
         return Watched(settings=settings, connections=self, relayed=self, configurations=self)  # type: ignore[arg-type]
 

@@ -18,6 +18,7 @@ from kafka_reader.internal_log import FetchedLog
 from kafka_reader.keyed_records import KeyedRecord
 from settings import ClusterSettings
 from store.log import SegmentLog
+from tests.collectors.fake_cluster import FakeCluster
 from tests.kafka_reader.test_internal_records import ABORT_VALUE, COMMIT_KEY, COMMIT_VALUE, classic_value, key
 
 NOW_MS = 1_795_824_200_000
@@ -246,7 +247,11 @@ def test_a_partition_that_failed_is_read_again_from_the_same_offset():
     assert following == Tail({0: FOLLOWS, 1: LogPosition("topic-id", 1)}, turn=0)
 
 
-def test_a_topic_that_must_be_there_and_is_not_named_is_not_permitted():
-    assert internal_tail.absent(CONSUMER_OFFSETS, is_used=False).fetched == {}
-    (reason,) = internal_tail.absent(CONSUMER_OFFSETS, is_used=True).fetched.values()
-    assert reason.reason.startswith("not permitted")
+def test_a_topic_that_the_brokers_do_not_name_is_asked_for_by_name():
+    hidden = FakeCluster()
+    hidden.rights.describable = {"orders"}
+
+    (reason,) = internal_tail.absent(hidden, CONSUMER_OFFSETS).fetched.values()
+
+    assert reason == Unknown("not permitted: TOPIC_AUTHORIZATION_FAILED")
+    assert internal_tail.absent(FakeCluster(), CONSUMER_OFFSETS).fetched == {}

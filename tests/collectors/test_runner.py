@@ -7,10 +7,10 @@ import pytest
 
 from collectors import stored
 from collectors.replay import replayed_rounds
-from collectors.runner import ClusterRounds, run
+from collectors.runner import ClusterRounds, run, unopened_round
 from guarantees.findings import Kind
 from guarantees.observations import Round
-from settings import ClusterSettings, Settings, StoreSettings
+from settings import ClusterSettings, Secret, Security, Settings, StoreSettings
 from store.findings import load_events, load_findings
 from store.log import SegmentLog
 from store.reading import read
@@ -171,3 +171,30 @@ def test_a_cluster_out_of_reach_from_the_start_is_told_in_the_store(settings, tm
     assert {row["cluster"] for row in rows} == {"gone"}
     assert {row["cluster_id"] for row in rows} == {None}
     assert all("cannot be reached" in row["error"] for row in rows)
+
+
+def test_a_cluster_whose_secret_is_missing_is_told_in_the_store_and_the_others_go_on(settings, tmp_path):
+    locked = Security(
+        protocol="SASL_PLAINTEXT", sasl_mechanism="PLAIN", username="u", password=Secret(file=str(tmp_path / "none"))
+    )
+    names = {"locked": locked, "gone": Security()}
+    clusters = tuple(
+        ClusterSettings(name=name, bootstrap_servers="127.0.0.1:1", security=security)
+        for name, security in names.items()
+    )
+
+    assert len(run(replace(settings, clusters=clusters), threading.Event(), once=True)) == 2
+
+    errors = {row["cluster"]: row["error"] for row in python_rows("rounds", read(tmp_path, "rounds"))}
+    assert "secret" in errors["locked"]
+    assert "cannot be read" in errors["locked"]
+    assert "cannot be reached" in errors["gone"]
+
+
+def test_a_known_cluster_that_cannot_be_opened_goes_on_being_told_as_itself(start, settings, tmp_path):
+    start(FakeCluster()).next_round()
+
+    seen = unopened_round(settings.clusters[0], tmp_path, "security.ca_file ca.pem cannot be read")
+
+    assert (seen.cluster_id, seen.tick) == ("fake-id", 1)
+    assert {each.error for each in seen.coverage} == {"security.ca_file ca.pem cannot be read"}

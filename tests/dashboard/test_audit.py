@@ -35,7 +35,8 @@ PIPELINE = DECLARED.pipeline
 
 
 def read(topic="orders", **columns):
-    return {"topic": topic, "records": 1_000, "records_without_id": 0, "aborted_records": 0, "rate": 1 / 64,
+    return {"topic": topic, "records": 1_000, "records_without_id": 0, "records_not_json": 0,
+            "aborted_records": 0, "rate": 1 / 64,
             "read_offsets": 1_000, "purged_offsets": 0, "gap_offsets": 0, "left_unread": 0,
             "observed_at_ms": END_MS - 5_000} | columns  # fmt: skip
 

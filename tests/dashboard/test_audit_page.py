@@ -210,7 +210,7 @@ def test_metrics_that_cannot_be_opened_cost_their_panels_and_not_the_page(visit,
     app = visit(settings, "audit", **LINK)
 
     assert app.title[0].value == "Duplicates & loss"
-    assert words(app).count("could not be drawn; the others are not affected") == 7
+    assert words(app).count("could not be drawn; the others are not affected") == 8
     assert "StoreError" in words(app)
 
 

@@ -7,6 +7,7 @@ import pytest
 from dashboard import promise_questions as questions
 from dashboard import queries
 from dashboard.promise_facts import Seen
+from guarantees.observations import Coverage
 from guarantees.pipeline_facts import Backlog, OpenTransaction, Producers
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.unknown import Unknown
@@ -194,6 +195,12 @@ def test_open_transactions_say_what_they_write_and_whether_they_commit_offsets(l
     )
     refused = asked | {"answered": 0, "error": "not permitted"}
     assert Seen({queries.COVERAGE: [refused]}).facts(PIPELINE).transactions == Unknown("not permitted")
+
+
+def test_what_lists_may_leave_out_is_no_right_the_pipeline_lacks():
+    coverage = [Coverage(signal, 2, 1, 1, 0, "not permitted", 0, 1) for signal in ("producers", "rights")]
+
+    assert Seen({}).facts(PIPELINE, coverage).refused == {"producers": "not permitted"}
 
 
 def test_producers_are_counted_over_the_sampled_records():

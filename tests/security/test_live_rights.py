@@ -9,7 +9,6 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AclOperation, NewTopic, ResourceType
 
 from guarantees import needs
-from guarantees.internal_records import CONSUMER_OFFSETS, TRANSACTION_STATE
 from guarantees.needs import NEEDS, Right
 from guarantees.observations import Signal
 from guarantees.unknown import Unknown
@@ -41,6 +40,8 @@ class Subject:
     transactional_id: str
 
     def named(self, right: Right) -> str:
+        if right.name is not None:
+            return right.name
         return {
             needs.TOPIC: self.topic,
             needs.GROUP: self.group,
@@ -107,6 +108,12 @@ def coverage(seen, signal):
     return next((each for each in seen.round.coverage if each.signal == signal), None)
 
 
+def is_read(seen, signal):
+    """Every partition of the topic, and there are some."""
+    read = coverage(seen, signal)
+    return read.asked > 0 and read.is_complete
+
+
 def value(signal, seen, subject):
     """The one value of the signal that is known to be right; None or Unknown while it is not seen."""
     observed = seen.round
@@ -129,6 +136,8 @@ def value(signal, seen, subject):
         Signal.PRODUCERS: lambda: [len(p) for p in observed.producers.values() if not isinstance(p, Unknown)] == [1],
         Signal.LOG_DIRS: lambda: [row["unreadable"] for row in seen.rows["log_dirs"]] == [None],
         Signal.QUORUM: lambda: len(seen.rows["controller_quorum"]) > 0,
+        Signal.GROUP_LOG: lambda: is_read(seen, Signal.GROUP_LOG),
+        Signal.TRANSACTION_LOG: lambda: is_read(seen, Signal.TRANSACTION_LOG),
         Signal.CONFIGS: lambda: "min.insync.replicas" in observed.topic_settings.get(subject.topic, {}),
     }[signal]()
 
@@ -142,10 +151,8 @@ def is_told(right, seen, subject):
     return is_told_there or (by_name is not None and named in (by_name.error or ""))
 
 
-# Kafka's own topics are read where they are known to be in use: below. Share groups: test_live_newer_groups.py.
-OWN_TOPICS = {Signal.GROUP_LOG: CONSUMER_OFFSETS, Signal.TRANSACTION_LOG: TRANSACTION_STATE}
-ELSEWHERE = {Signal.SHARE_OFFSETS, *OWN_TOPICS}
-WITH_RIGHTS = [signal for signal, need in NEEDS.items() if need.rights and signal not in ELSEWHERE]
+# Share groups have a test of their own, in test_live_newer_groups.py.
+WITH_RIGHTS = [signal for signal, need in NEEDS.items() if need.rights and signal != Signal.SHARE_OFFSETS]
 
 
 @pytest.mark.parametrize("signal", WITH_RIGHTS)
@@ -196,28 +203,6 @@ def test_a_right_taken_away_while_watching_ends_no_history(signal, mine, rights,
 def ask_again(rounds):
     """As if the round in which configurations and rights are asked for were due."""
     rounds.remembered = replace(rounds.remembered, rounds_done=0)
-
-
-def test_kafkas_own_topics_are_read_with_the_right_and_refused_without(mine, rights, subject, watch):
-    in_use = [*NEEDS[Signal.COMMITTED_OFFSETS].rights, *NEEDS[Signal.TRANSACTIONS].rights]
-    rights.grant(PLAIN_USER, {str(right): subject.acl(right) for right in in_use}.values())
-    reading = [allow(AclOperation.READ, ResourceType.TOPIC, topic) for topic in OWN_TOPICS.values()]
-
-    without = watch(mine).until(lambda seen: value(Signal.TRANSACTIONS, seen, subject), within_s=15)
-    rights.grant(PLAIN_USER, reading)
-    try:
-        watch(mine).until(lambda seen: all(is_read(coverage(seen, signal)) for signal in OWN_TOPICS), within_s=15)
-    finally:
-        rights.revoke(PLAIN_USER, reading)
-
-    assert [NEEDS[signal].rights[0].operation for signal in OWN_TOPICS] == ["READ", "READ"]
-    for signal in OWN_TOPICS:
-        assert coverage(without, signal).refused > 0
-        assert "not permitted" in coverage(without, signal).error
-
-
-def is_read(covered):
-    return covered is not None and covered.is_complete and covered.answered > 0
 
 
 def test_describe_on_topics_and_groups_is_enough_for_lag_and_replication(mine, rights, subject, watch):

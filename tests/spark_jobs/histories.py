@@ -88,9 +88,9 @@ def audit_range(side, partition, **changed):
     return replace(known, **changed)
 
 
-def plan(partitions=2, job=Job.AUDIT, sides=(SOURCE, SINK), **changed):
+def plan(partitions=2, job=Job.AUDIT, sides=(SOURCE, SINK), fan_out=1, **changed):
     ranges = tuple(audit_range(side, p, **changed.get(side, {})) for side in sides for p in range(partitions))
-    return AuditPlan(job, "c", 1_700_000_000_000, ranges, ("said",))
+    return AuditPlan(job, "c", 1_700_000_000_000, ranges, ("said",), fan_out)
 
 
 def spool(rows, folder, buckets, pieces=((0, 17), (17, 40)), kind=folders.READ):
@@ -114,19 +114,23 @@ def cause_of(first, later):
     return "same_sequence" if (first.partition, first.seq) == (later.partition, later.seq) else "sent_twice"
 
 
-def oracle(rows):
+def oracle(rows, fan_out=1):
     """Extra copies by group; per side and partition the ids; missing and surplus ids by place. Plain Python."""
     firsts = {}
     extra = Counter()
+    seen = Counter()
+    meant = {SOURCE: 1, SINK: fan_out}
     for row in sorted(rows, key=lambda row: (row.offset, row.partition)):
         first = firsts.setdefault((row.side, row.number), row)
-        if first is not row and row.in_window:
+        seen[row.side, row.number] += 1
+        if seen[row.side, row.number] > meant[row.side] and row.in_window:
             extra[row.side, row.partition, cause_of(first, row), first.pid, row.pid, row.epoch] += 1
     ids = defaultdict(int)
     lacking = {SOURCE: set(), SINK: set()}
     for (side, number), first in firsts.items():
         if first.in_window:
             ids[side, first.partition] += 1
-            if ({SOURCE: SINK, SINK: SOURCE}[side], number) not in firsts:
+            other = {SOURCE: SINK, SINK: SOURCE}[side]
+            if seen[other, number] < meant[other]:
                 lacking[side].add((first.partition, first.offset, first.id_hash))
     return extra, dict(ids), lacking[SOURCE], lacking[SINK]

@@ -21,6 +21,18 @@ def test_shared_topic_is_sampled_at_the_finest_rate_over_the_longest_horizon():
     ]  # fmt: skip
 
 
+def test_only_a_sink_is_meant_to_hold_an_id_as_often_as_the_fan_out_says():
+    topics = audited_topics([pipeline("a", "orders", "bills", fan_out=3), pipeline("b", "bills", "notes")])
+
+    assert [(t.topic, t.copies) for t in topics] == [("orders", 1), ("bills", 3), ("notes", 1)]
+
+
+@pytest.mark.parametrize("options", [{"fan_out": 0, "sink": "bills"}, {"fan_out": 2}])
+def test_a_fan_out_needs_a_sink_and_a_record_at_least(options):
+    with pytest.raises(SettingsError, match="fan_out"):
+        pipeline("a", "orders", **options)
+
+
 def test_topic_with_two_kinds_of_ids_is_refused():
     with pytest.raises(SettingsError, match=r"pipelines\.b\.id"):
         audited_topics([pipeline("a", "orders"), pipeline("b", "orders", id=MessageId(header="id"))])

@@ -161,3 +161,18 @@ def test_topic_that_is_not_there_is_named(cluster):
     script = Script(cluster.bootstrap)
 
     assert list(look(script, script.source).missing) == [script.source]
+
+
+def test_ids_in_json_values_are_found_and_what_has_none_or_is_no_json_is_counted_apart(spark, cluster):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    producer = script.producer(**{"compression.type": "lz4"})
+    for value in [b'{"payment": {"id": "a"}}', b'{"payment": {"id": 7}}', b'{"payment": {}}', b"not json", None]:
+        producer.produce(script.source, key=b"k", value=value, partition=0)
+    assert producer.flush(30) == 0
+
+    (wanted,) = ranges_now(script, script.source)
+    (read,) = read_ranges(spark, [request(script, wanted, message_id=MessageId(json="payment.id"))])
+
+    account = read.account
+    assert (account.error, account.records, account.records_without_id, account.records_not_json) == (None, 5, 3, 1)
+    assert read.samples["message_id"].to_pylist() == ["a", "7"]

@@ -53,7 +53,7 @@ def test_whole_sink_is_needed_where_no_sample_bounds_the_first_due_id():
 
 
 def lost(id_hash, offset):
-    return {"topic_id": "topic-1", "partition": 0, "offset": offset, "id_hash": id_hash, "state": "lost"}
+    return {"topic_id": "topic-1", "partition": 0, "offset": offset, "id_hash": id_hash, "state": "lost", "missing": 1}
 
 
 def test_late_arrival_names_where_it_was_first_found():
@@ -64,3 +64,19 @@ def test_late_arrival_names_where_it_was_first_found():
     assert sorted((row["offset"], row["state"], row["found_at"]) for row in rows) == [
         (3, LATE, "bills-1:40"), (4, LATE, "bills-1:40"),
     ]  # fmt: skip
+
+
+def test_a_lost_id_is_late_only_when_the_last_of_its_records_has_come():
+    by_hash = {7: [{**lost(7, 3), "missing": 3}]}
+
+    (waiting,) = late_arrivals(by_hash, [("bills", 1, 40, 7), ("bills", 1, 41, 7)], now_ms=5)
+    (late,) = late_arrivals({7: [waiting]}, [("bills", 0, 9, 7), ("bills", 0, 10, 7)], now_ms=6)
+
+    assert (waiting["state"], waiting["missing"], waiting["observed_at"]) == ("lost", 1, 5)
+    assert (late["state"], late["missing"], late["found_at"]) == (LATE, 0, "bills-0:9")
+
+
+def test_a_lost_id_of_a_store_from_before_fan_outs_lacks_one_record():
+    (row,) = late_arrivals({7: [{**lost(7, 3), "missing": None}]}, [("bills", 1, 40, 7)], now_ms=5)
+
+    assert row["state"] == LATE

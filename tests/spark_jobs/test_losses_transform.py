@@ -1,5 +1,5 @@
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import duckdb
 import pyarrow as pa
@@ -14,9 +14,9 @@ pytestmark = pytest.mark.spark
 DUE_TO = 10  # records below this offset are due
 
 
-def judged(spark, source, sink):
+def judged(spark, source, sink, fan_out=1):
     with_due = frame(spark, source).withColumn("is_due", sf.col("offset") < DUE_TO)
-    rows = judged_ids(with_due, frame(spark, sink)).collect()
+    rows = judged_ids(with_due, frame(spark, sink), fan_out).collect()
     return {
         row.partition: (row.ids_judged, row.ids_unseen, [(lost.offset, lost.id_hash) for lost in row.lost])
         for row in rows
@@ -37,6 +37,15 @@ def test_id_that_is_not_due_is_unseen_and_not_lost(spark):
 
 def test_id_shown_twice_is_shown(spark):
     assert judged(spark, [sample(1, 1)], [sample(1, 5), sample(1, 6)]) == {0: (1, 0, [])}
+
+
+def test_an_id_with_fewer_records_than_the_fan_out_is_lost_and_says_how_many_are_missing(spark):
+    source = frame(spark, [sample(1, 1), sample(2, 2), sample(3, 3)]).withColumn("is_due", sf.lit(True))
+    sink = frame(spark, [sample(i, o, topic="sink") for i, o in ((1, 5), (1, 6), (1, 7), (2, 8))])
+
+    (row,) = judged_ids(source, sink, fan_out=3).collect()
+
+    assert [(lost.id_hash, lost.missing) for lost in row.lost] == [(2, 2), (3, 3)]
 
 
 def test_id_stored_twice_in_the_source_is_judged_once_at_its_first_offset(spark):
@@ -61,8 +70,8 @@ def random_history(chance):
     return source, [sample(chance.randrange(12), step, topic="sink") for step in range(chance.randrange(8))]
 
 
-def oracle(source, sink):
-    shown = {row["id_hash"] for row in sink}
+def oracle(source, sink, fan_out):
+    shown = {id_hash for id_hash, copies in Counter(row["id_hash"] for row in sink).items() if copies >= fan_out}
     firsts = {}
     for row in sorted(source, key=lambda row: row["offset"]):
         firsts.setdefault((row["partition"], row["id_hash"]), row)
@@ -79,29 +88,30 @@ def oracle(source, sink):
 
 
 SQL = f"""
-WITH ids AS (SELECT "partition", id_hash, min("offset") AS "offset" FROM source GROUP BY ALL),
-judged AS (SELECT *, "offset" < {DUE_TO} AS is_due, id_hash IN (SELECT id_hash FROM sink) AS is_shown FROM ids)
+WITH shown AS (SELECT id_hash FROM sink GROUP BY id_hash HAVING count(*) >= $fan_out),
+ids AS (SELECT "partition", id_hash, min("offset") AS "offset" FROM source GROUP BY ALL),
+judged AS (SELECT *, "offset" < {DUE_TO} AS is_due, id_hash IN (FROM shown) AS is_shown FROM ids)
 SELECT "partition", count(*) FILTER (is_due), count(*) FILTER (NOT is_due AND NOT is_shown),
     list(("offset", id_hash) ORDER BY "offset") FILTER (is_due AND NOT is_shown)
 FROM judged GROUP BY "partition"
 """
 
 
-def duckdb_judged(source, sink):
+def duckdb_judged(source, sink, fan_out):
     schema = pa.schema([("partition", pa.int64()), ("offset", pa.int64()), ("id_hash", pa.int64())])
     with duckdb.connect(":memory:") as connection:
         connection.register("source", pa.Table.from_pylist(source, schema=schema))
         connection.register("sink", pa.Table.from_pylist(sink, schema=schema))
-        rows = connection.sql(SQL).fetchall()
+        rows = connection.execute(SQL, {"fan_out": fan_out}).fetchall()
     return {partition: (due, unseen, [tuple(pair) for pair in lost or []]) for partition, due, unseen, lost in rows}
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_spark_duckdb_and_plain_python_judge_alike(spark, seed):
+@pytest.mark.parametrize(("seed", "fan_out"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
+def test_spark_duckdb_and_plain_python_judge_alike(spark, seed, fan_out):
     source, sink = random_history(random.Random(seed))
 
-    found = judged(spark, source, sink)
+    found = judged(spark, source, sink, fan_out)
 
-    assert found == oracle(source, sink)
-    assert found == duckdb_judged(source, sink)
+    assert found == oracle(source, sink, fan_out)
+    assert found == duckdb_judged(source, sink, fan_out)
     assert any(lost for _, _, lost in found.values()), "a history without a loss proves nothing"

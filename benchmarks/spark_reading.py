@@ -1,0 +1,155 @@
+"""Reading two topics through Spark: the official connector, a sample of the ids, and an exact audit."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
+
+from benchmarks.audit_topics import Topics
+from benchmarks.process_tree import Used, measured
+from lab.cache import cache_dir
+from settings import ClusterSettings, MessageId, PipelineSettings, SparkSettings
+from spark_jobs.audits import folders
+from spark_jobs.audits.exact import ExactAudit
+from spark_jobs.audits.planning import fetch_plan
+from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan
+from spark_jobs.duplicates import duplicate_rows
+from spark_jobs.live import warm_up
+from spark_jobs.ranges import OffsetRange
+from spark_jobs.samples import as_frame, new_samples, read_ranges
+from spark_jobs.session import spark_session, tasks_at_once
+from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.transforms.losses import judged_ids
+from store.audit_requests import AuditRequest, Job
+
+CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
+SETTINGS = SparkSettings(master="local[2]")
+BEGIN_OFFSETS = 500
+Found = dict[str, int | None]
+
+
+def connector(bootstrap: str, topics: Sequence[str]) -> tuple[Used, Found]:
+    """`count` of both topics; the jars are resolved before anything is measured."""
+    conf = {"spark.jars.packages": CONNECTOR, "spark.jars.ivy": str(cache_dir() / "connector")}
+    with _session(replace(SETTINGS, conf=conf)) as spark, measured() as used:
+        found = sum(_connected(spark, bootstrap, topic).count() for topic in topics)
+    return used, {"records": found}
+
+
+def sample(bootstrap: str, topics: Topics, rate: float, folder: Path) -> tuple[Used, Found]:
+    """Both sides read and decoded, ids of the sample kept in the workers, compared as a live round compares them."""
+    pipeline, cluster = _pipeline(topics, topics.alike), _cluster(bootstrap)
+    plan = _plan(cluster, pipeline, topics, folder)
+    with _session(SETTINGS) as spark:
+        _sampled(spark, _requests(cluster, pipeline, _begin(plan), rate), pipeline)
+        with measured() as used:
+            found = _sampled(spark, _requests(cluster, pipeline, plan, rate), pipeline)
+    return used, found
+
+
+def exact(bootstrap: str, topics: Topics, sink: str, folder: Path) -> tuple[Used, Found]:
+    """Every id of both sides, as `tidemark jobs audit` counts them in the resident session."""
+    pipeline, cluster = _pipeline(topics, sink), _cluster(bootstrap)
+    plan = _plan(cluster, pipeline, topics, folder)
+    with _session(SETTINGS) as spark:
+        _audited(spark, _begin(plan), folders.run_folder(folder, "warm"), pipeline, cluster)
+        with measured() as used:
+            found = _audited(spark, plan, folders.run_folder(folder, "measured"), pipeline, cluster)
+    return used, found
+
+
+def _begin(plan: AuditPlan) -> AuditPlan:
+    """Little of everything, before what is measured: a resident session has done it before."""
+    ranges = (
+        replace(each, window_next=end, read_next=end, search_next=end)
+        for each, end in ((each, min(each.read_first + BEGIN_OFFSETS, each.read_next)) for each in plan.ranges)
+    )
+    return replace(plan, ranges=tuple(ranges))
+
+
+def _requests(cluster: ClusterSettings, pipeline: PipelineSettings, plan: AuditPlan, rate: float) -> list[RangeRequest]:
+    return [
+        RangeRequest(
+            range=OffsetRange(each.part, each.leader, each.read_first, each.read_next),
+            bootstrap_servers=cluster.bootstrap_servers,
+            security=cluster.security,
+            message_id=pipeline.id,
+            rate=rate,
+            horizon_s=pipeline.horizon_s,
+            store_ids=True,
+        )
+        for each in plan.ranges
+    ]
+
+
+def _sampled(spark: SparkSession, requests: list[RangeRequest], pipeline: PipelineSettings) -> Found:
+    reads = read_ranges(spark, requests)
+    new, rates = new_samples(reads), {read.range.part.topic_id: read.request.rate for read in reads}
+    groups = duplicate_rows(as_frame(spark, []), new, ranges=[read.range for read in reads], rates=rates, meant={})
+    rows = spark.createDataFrame(new)
+    source, sink = (rows.where(sf.col("topic") == topic) for topic in (pipeline.source, pipeline.sink))
+    judged = judged_ids(source.withColumn("is_due", sf.lit(True)), sink).toArrow().to_pylist()
+    return {
+        "records": sum(read.account.records for read in reads),
+        "extra_copies": sum(int(str(group["sampled_extra_copies"])) for group in groups),
+        "lost": sum(len(row["lost"]) for row in judged),
+    }
+
+
+def _audited(
+    spark: SparkSession, plan: AuditPlan, folder: Path, pipeline: PipelineSettings, cluster: ClusterSettings
+) -> Found:
+    audit = ExactAudit(spark, plan, folder, pipeline, cluster, lanes=tasks_at_once(SETTINGS))
+    while audit.next_slice():
+        pass
+    result = audit.result()
+    return {
+        "records": sum(result.account(each).visible for each in plan.ranges),
+        "extra_copies": result.extra_copies,
+        "lost": result.total("lost"),
+    }
+
+
+@contextmanager
+def _session(settings: SparkSettings) -> Iterator[SparkSession]:
+    """Warm, as the resident one is."""
+    spark = spark_session(settings)
+    try:
+        warm_up(spark)
+        yield spark
+    finally:
+        spark.stop()
+
+
+def _connected(spark: SparkSession, bootstrap: str, topic: str) -> DataFrame:
+    return (
+        spark.read.format("kafka")
+        .option("kafka.bootstrap.servers", bootstrap)
+        .option("kafka.isolation.level", "read_committed")
+        .option("subscribe", topic)
+        .load()
+    )
+
+
+def _cluster(bootstrap: str) -> ClusterSettings:
+    """Read as fast as it goes: a pace would say nothing of the reading."""
+    return ClusterSettings(name="lab", bootstrap_servers=bootstrap, max_bytes_per_s=10_000_000_000)
+
+
+def _pipeline(topics: Topics, sink: str) -> PipelineSettings:
+    return PipelineSettings(
+        name="audit", cluster="lab", source=topics.source, group="none", sink=sink, id=MessageId(key=True), settle_s=1.0
+    )
+
+
+def _plan(cluster: ClusterSettings, pipeline: PipelineSettings, topics: Topics, folder: Path) -> AuditPlan:
+    """Both topics, whole."""
+    request = AuditRequest("r", topics.ended_ms, "benchmark", Job.AUDIT, "audit", topics.begun_ms, topics.ended_ms)
+    plan = fetch_plan(cluster, pipeline, request, folder, topics.ended_ms + 1)
+    read = sum(each.read_next - each.read_first for side in (SOURCE, SINK) for each in plan.side(side))
+    if read != topics.records:
+        raise RuntimeError(f"the plan reads {read} of {topics.records} records")
+    return plan

@@ -1,0 +1,73 @@
+"""Message ids from a path in values that are JSON. What is not JSON is counted, not fatal: anybody may write.
+
+A string is the id as it stands; a number is the digits that were written, so that 17 and "17" are one id. Anything else
+at the path (nothing, null, true, an object, a list) is no id.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kafka_reader.records import PADDING_BYTES, Bytes, Ints, Slices
+
+_DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonIds:
+    """One entry per record. The ids lie in a buffer of their own: JSON may write a character in several ways."""
+
+    buffer: Bytes
+    ids: Slices
+    is_not_json: NDArray[np.bool_]
+
+
+def json_ids(buffer: Bytes, values: Slices, path: str) -> JsonIds:
+    """The id at the path in each value; a null value has none, and is no JSON that is broken."""
+    keys = path.split(".")
+    view = memoryview(buffer)
+    found: list[bytes] = []
+    lengths = np.full(len(values.lengths), -1, dtype=np.int64)
+    is_not_json = np.zeros(len(values.lengths), dtype=np.bool_)
+    for row, (start, length) in enumerate(zip(values.starts.tolist(), values.lengths.tolist(), strict=True)):
+        if length < 0:
+            continue
+        try:
+            one = id_at(parsed(bytes(view[start : start + length])), keys)
+        except ValueError:
+            is_not_json[row] = True
+            continue
+        if one is not None:
+            found.append(one)
+            lengths[row] = len(one)
+    return JsonIds(_padded(found), Slices(_starts(lengths), lengths), is_not_json)
+
+
+def parsed(value: bytes) -> Any:
+    """Numbers as they are written. Raises ValueError for what is not JSON in UTF-8, or nested too deeply to be read."""
+    try:
+        return _DECODER.decode(value.decode())
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+
+
+def id_at(document: Any, keys: list[str]) -> bytes | None:
+    """The id at a path of keys of objects; None where there is none, or an empty one."""
+    for key in keys:
+        if not isinstance(document, dict):
+            return None
+        document = document.get(key)
+    # A lone half of a surrogate pair, which JSON can write, has no UTF-8: its two halves stay apart all the same.
+    return (document.encode(errors="surrogatepass") or None) if isinstance(document, str) else None
+
+
+def _padded(found: list[bytes]) -> Bytes:
+    return np.frombuffer(b"".join([*found, bytes(PADDING_BYTES)]), dtype=np.uint8)
+
+
+def _starts(lengths: Ints) -> Ints:
+    own = np.maximum(lengths, 0)
+    return np.cumsum(own) - own
