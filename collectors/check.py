@@ -8,7 +8,7 @@ from collectors.signals import Signals
 from collectors.watched import Remembered, Watched, open_cluster
 from guarantees.needs import NEEDS, hidden_without
 from guarantees.observations import Coverage, GroupState, Round, Signal
-from kafka_reader.errors import CollectionError
+from kafka_reader.errors import NOT_PERMITTED, CollectionError
 from kafka_reader.rights import cluster_request
 from kafka_reader.security import security_sentences
 from settings import ClusterSettings, PipelineSettings, SettingsError
@@ -76,7 +76,8 @@ def coverage_sentence(coverage: Coverage) -> str:
     told = f"{coverage.signal}: {coverage.answered} of {coverage.asked} answered"
     refused = f", {coverage.refused} not permitted" if coverage.refused else ""
     failed = f", {coverage.failed} failed" if coverage.failed else ""
-    why = f": {coverage.error}" if coverage.error else ""
+    # Counted as "not permitted" before; each reason need not say it again.
+    why = f": {coverage.error.replace(f'{NOT_PERMITTED}: ', '')}" if coverage.error else ""
     hidden = "" if coverage.is_complete else f"; unknown there: {hidden_without(coverage.signal)}"
     return f"{told}{refused}{failed}{why}{hidden}"
 
@@ -91,12 +92,18 @@ def contents(observed: Round) -> list[str]:
         f"{len(groups)} groups are watched, {active} with members",
     ]
     rights = next((each for each in observed.coverage if each.signal == Signal.RIGHTS), None)
-    is_all = rights is not None and rights.is_complete
-    if not topics:
-        sentences.append("there is no topic to watch" if is_all else _NONE_VISIBLE.format("topic"))
-    if not groups:
-        sentences.append("there is no group to watch" if is_all else _NONE_VISIBLE.format("group"))
+    for what, seen in (("topic", topics), ("group", groups)):
+        if not seen:
+            sentences.append(f"there is no {what} to watch" if _is_all(rights, what) else _NONE_VISIBLE.format(what))
     return sentences
+
+
+def _is_all(rights: Coverage | None, what: str) -> bool:
+    """Nothing of the kind can be left out; where reasons were too many to be told, one of them may say it can."""
+    if rights is None or rights.failed:
+        return False
+    told = rights.error or ""
+    return not any(words in told for words in (f"on every {what}", f"on {what} ", "more reasons"))
 
 
 _NONE_VISIBLE = "no {0} is visible: there is none, or DESCRIBE on {0}s is missing"

@@ -41,7 +41,7 @@ def test_a_version_without_the_consumer_protocol_hides_its_members_alone():
 def test_a_signal_that_is_not_complete_says_what_is_unknown():
     assert coverage_sentence(coverage(Signal.PRODUCERS)) == "producers: 2 of 2 answered"
     assert coverage_sentence(coverage(Signal.PRODUCERS, answered=0, refused=2, error="not permitted: 29")) == (
-        "producers: 0 of 2 answered, 2 not permitted: not permitted: 29; "
+        "producers: 0 of 2 answered, 2 not permitted: 29; "
         "unknown there: who holds the stable offset, hanging transactions"
     )
 
@@ -95,5 +95,17 @@ def empty_round(*covered):
 
 def test_no_topic_is_none_only_where_everything_may_be_described():
     assert "there is no topic to watch" in contents(empty_round(coverage(Signal.RIGHTS)))
-    for covered in ([coverage(Signal.RIGHTS, answered=1, refused=1, error="not permitted: x")], []):
-        assert "no topic is visible: there is none, or DESCRIBE on topics is missing" in contents(empty_round(*covered))
+    for told in ("DESCRIBE on every topic: left out", "DESCRIBE on topic orders", "x; y; z; 2 more reasons"):
+        refused = coverage(Signal.RIGHTS, answered=1, refused=1, error=f"not permitted: {told}")
+        assert NO_TOPIC in contents(empty_round(refused))
+    assert NO_TOPIC in contents(empty_round())
+    assert NO_TOPIC in contents(empty_round(coverage(Signal.RIGHTS, answered=0, failed=2, error="no broker answers")))
+
+
+NO_TOPIC = "no topic is visible: there is none, or DESCRIBE on topics is missing"
+
+
+def test_a_right_that_is_missing_on_topics_says_nothing_of_groups():
+    refused = coverage(Signal.RIGHTS, answered=1, refused=1, error="not permitted: DESCRIBE on every topic: left out")
+
+    assert "there is no group to watch" in contents(empty_round(refused))

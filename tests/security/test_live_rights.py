@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AclOperation, NewTopic, ResourceType
@@ -194,10 +195,14 @@ def test_a_right_taken_away_while_watching_ends_no_history(signal, mine, rights,
     ended = [
         row["ended_reason"]
         for table in ("partition_state", "group_state", "group_members", "open_transactions", "open_producers")
-        for row in without.rows.get(table, [])
+        for row in as_dicts(without.rows.get(table, []))
         if row["ended_reason"] not in (None, "changed")
     ]
     assert ended == []
+
+
+def as_dicts(rows):
+    return rows.to_pylist() if isinstance(rows, pa.Table) else rows
 
 
 def ask_again(rounds):
