@@ -32,9 +32,8 @@ class Row:
         line, totals = self.line, self.line.totals
         agreed = "" if totals is None else f"{totals.groups:,} / {totals.group_partitions:,} / {totals.lag:,}"
         costs = f"{line.wall_s:.2f} | {line.cpu_s:.3f} | {line.peak_mb:.0f}"
-        return (
-            f"| {line.what} | {costs} | {self.passed.requests:,} | {self.passed.answered_bytes / 1e3:,.0f} | {agreed} |"
-        )
+        sent, received = self.passed.requests / line.rounds, self.passed.answered_bytes / line.rounds / 1_000
+        return f"| {line.what} | {costs} | {sent:,.0f} | {received:,.0f} | {agreed} |"
 
 
 def main() -> int:

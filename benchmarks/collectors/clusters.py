@@ -97,13 +97,22 @@ def fill(bootstrap: str, topics: Sequence[str]) -> dict[tuple[str, int], int]:
         for number, topic in enumerate(topics)
         for partition in range(PARTITIONS_OF)
     }
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 100})
+    failed: list[str] = []
+    patience_ms = SETTLE_WITHIN_S * 1_000
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 100, "message.timeout.ms": patience_ms}
+    )
     for (topic, partition), count in ends.items():
         for number in range(count):
-            producer.produce(topic, str(number), partition=partition)
+            producer.produce(
+                topic,
+                str(number),
+                partition=partition,
+                on_delivery=lambda error, _: failed.append(str(error)) if error is not None else None,
+            )
         producer.poll(0)
-    if producer.flush(SETTLE_WITHIN_S):
-        raise RuntimeError("not every record was acknowledged")
+    if producer.flush(SETTLE_WITHIN_S) or failed:
+        raise RuntimeError(f"not every record was acknowledged: {failed[:1]}")
     return ends
 
 

@@ -4,7 +4,7 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
@@ -20,7 +20,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing measured. `parts` say where its CPU seconds went; without `totals` there is nothing to compare."""
+    """One thing measured, the mean of so many `rounds`.
+
+    `parts` say where its CPU seconds went; without `totals` there is nothing to compare.
+    """
 
     what: str
     wall_s: float
@@ -28,6 +31,7 @@ class Line:
     peak_mb: float
     totals: Totals | None = None
     parts: Mapping[str, float] = field(default_factory=dict)
+    rounds: int = 1
 
 
 @dataclass(slots=True)
@@ -71,13 +75,3 @@ def told(text: str) -> Line:
 
 def mean(costs: list[Cost]) -> Cost:
     return Cost(sum(one.wall_s for one in costs) / len(costs), sum(one.cpu_s for one in costs) / len(costs))
-
-
-def repeated(times: int, what: Callable[[], object]) -> Cost:
-    """The mean of several."""
-    costs = []
-    for _ in range(times):
-        with cost() as spent:
-            what()
-        costs.append(spent)
-    return mean(costs)

@@ -40,17 +40,22 @@ def measured(bootstrap: str) -> Iterator[Line]:
     )
     for what, ask in (("commits, log start, LSO, HW", Reading.offsets), ("every signal", Reading.everything)):
         with open_cluster(settings) as watched:
-            yield from _first_and_steady(what, partial(ask, Reading(watched)), dict)
+            yield from _first_and_steady(what, partial(ask, Reading(watched)))
     with tempfile.TemporaryDirectory() as data_dir, open_cluster(settings) as watched:
         log = SegmentLog(Path(data_dir), "benchmark_collect")
         rounds = Rounds(watched, log)
-        *lines, last = _first_and_steady("whole round, stored and judged", rounds.next, rounds.take_parts)
-        yield from lines
-        yield Line(last.what, last.wall_s, last.cpu_s, last.peak_mb, totals(rounds.newest_round), last.parts)
+        yield from _first_and_steady(
+            "whole round, stored and judged", rounds.next, rounds.take_parts, lambda: totals(rounds.newest_round)
+        )
         log.close()
 
 
-def _first_and_steady(what: str, ask: Callable[[], object], parts: Callable[[], dict[str, float]]) -> Iterator[Line]:
+def _first_and_steady(
+    what: str,
+    ask: Callable[[], object],
+    parts: Callable[[], dict[str, float]] = dict,
+    counted: Callable[[], Totals | None] = lambda: None,
+) -> Iterator[Line]:
     with cost() as first:
         ask()
     yield Line(f"Tidemark: {what}; first", first.wall_s, first.cpu_s, peak_mb(), None, parts())
@@ -61,7 +66,8 @@ def _first_and_steady(what: str, ask: Callable[[], object], parts: Callable[[], 
         costs.append(spent)
     steady = mean(costs)
     each = {part: used_s / STEADY for part, used_s in parts().items()}
-    yield Line(f"Tidemark: {what}; steady", steady.wall_s, steady.cpu_s, peak_mb(), None, each)
+    peak = peak_mb()
+    yield Line(f"Tidemark: {what}; steady", steady.wall_s, steady.cpu_s, peak, counted(), each, STEADY)
 
 
 class Reading:
