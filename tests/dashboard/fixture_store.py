@@ -434,12 +434,12 @@ def _metrics(data_dir: Path, end_ms: int) -> None:
             "topic_id": ORDERS.topic_id, "partition": 2, "judged_from": BASE_OFFSET, "judged_to": BASE_OFFSET + 6000,
             "ids_judged": 6000, "ids_unseen": 12, "ids_lost": 41, "ids_late": 3, "estimate": 41, "lower": 38,
             "upper": 44, "sampling_rate": 1.0, "settle_s": 30.0, "sink_read_to": "[]", "run_id": "r1",
-            "observed_at": end_ms - 4_000,
+            "observed_at": end_ms - 6_000,
         }])  # fmt: skip
         metrics.replace("job_runs", [{
-            "run_id": "r1", "job": "live", "pipeline": "orders-to-payments", "started_at": end_ms - 6_000,
-            "ended_at": end_ms - 4_000, "state": "done", "ranges": 12, "records": 480, "backlog": 0,
-            "observed_at": end_ms - 4_000,
+            "run_id": "r1", "job": "live", "pipeline": "orders-to-payments", "started_at": end_ms - 8_000,
+            "ended_at": end_ms - 6_000, "state": "done", "ranges": 12, "records": 480, "backlog": 0,
+            "observed_at": end_ms - 6_000,
         }])  # fmt: skip
     writer.close()
 
@@ -449,7 +449,7 @@ def _range(topic: Topic, end_ms: int) -> dict[str, object]:
         "cluster_id": CLUSTER_ID, "topic": topic.name, "topic_id": topic.topic_id, "partition": 0,
         "first_offset": BASE_OFFSET, "next_offset": BASE_OFFSET + 9000, "records": 9000, "records_without_id": 0,
         "aborted_records": 0, "markers": 0, "sampled": 9000, "sampling_rate": 1.0, "state": "complete",
-        "run_id": "r1", "observed_at": end_ms - 4_000,
+        "run_id": "r1", "observed_at": end_ms - 6_000,
     }  # fmt: skip
 
 

@@ -44,7 +44,7 @@ def _range(topic: story.Topic, partition: int, first: int, following: int, at_ms
 
 
 def _ledger(times: story.Times) -> Rows:
-    at = times.story_ms - 4_000
+    at = times.story_ms - 6_000  # a page looks at the end of a step of 5 s: what is newer is not there yet
     nothing = {"records": 0, "sampled": 0}
     yield _range(story.ORDERS, 0, 0, READ, at)
     yield _range(story.ORDERS, 1, 0, READ, at, records=READ - 12, records_without_id=25, aborted_records=12)
@@ -92,7 +92,7 @@ def _losses(story_ms: int) -> Rows:
     read_to = json.dumps([[partition, story.BASE_OFFSET + READ] for partition in range(story.PAYMENTS.partitions)])
     for partition in range(story.ORDERS.partitions):
         has_lost = partition == 2
-        yield _of(story.ORDERS, partition, story_ms - 4_000) | {
+        yield _of(story.ORDERS, partition, story_ms - 6_000) | {
             "pipeline": PIPELINE, "judged_from": story.BASE_OFFSET, "judged_to": story.BASE_OFFSET + 6000,
             "ids_judged": 6000, "ids_unseen": 12 if has_lost else 0, "ids_lost": LOST if has_lost else 0,
             "ids_late": LATE if has_lost else 0, "estimate": LOST if has_lost else 0, "lower": 38 if has_lost else 0,

@@ -236,7 +236,7 @@ def test_of_many_topics_the_worst_are_shown_and_the_rest_is_counted(visit, tmp_p
         metrics.replace("ledger", [
             {"cluster_id": fixture_store.CLUSTER_ID, "topic": f"t{number}", "topic_id": f"t{number}", "partition": 0,
              "first_offset": 0, "next_offset": 9, "last_stable_offset": 9, "records": 9, "records_without_id": 0,
-             "aborted_records": 0, "sampled": 9, "sampling_rate": 1.0, "state": "complete", "observed_at": at - 4_000}
+             "aborted_records": 0, "sampled": 9, "sampling_rate": 1.0, "state": "complete", "observed_at": at - 6_000}
             for number in range(500)
         ])  # fmt: skip
 

@@ -70,7 +70,7 @@ def test_an_event_of_many_partitions_is_filtered_opened_and_left_again(chromium,
 
         visit.select_row(0)
         visit.page.get_by_text("Findings of this event").wait_for()
-        visit.page.get_by_text("The 200 worst of 500 findings are listed").wait_for()
+        visit.page.get_by_text("300 findings left out, those that matter least").wait_for()
         first = visit.query()["finding"][0]
         members = visit.page.locator('[data-testid="stDataFrame"]').nth(1)
         members.scroll_into_view_if_needed()
