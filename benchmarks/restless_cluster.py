@@ -29,9 +29,10 @@ from benchmarks.restless_verdict import (
 )
 from guarantees.observations import Signal
 from lab.child import Child
-from lab.cluster import BROKER_IDS, Cluster
+from lab.cluster import Cluster
 from lab.ground import STAYS, Ground
 from lab.partition_log import PartitionLog
+from lab.paths import LabPaths
 from lab.traffic import Traffic
 from lab.truth import now_ms
 from lab.watch import read_found
@@ -58,8 +59,10 @@ def main() -> int:
 def _restless(cluster: Cluster, folder: Path, minutes: float, draw: random.Random) -> tuple[list[Away], list[Used]]:
     aways: list[Away] = []
     used: list[Used] = []
+    paths = LabPaths(folder / "lab")
+    paths.create()
     with PartitionLog(cluster.address(STAYS)) as log:
-        ground = Ground(cluster, log, "restless", seed=1)
+        ground = Ground(cluster, log, paths, "restless", seed=1)
         topic = ground.create_topic("orders", [REPLICAS[n % 3] for n in range(PARTITIONS)])
         with Traffic(ground, topic, PARTITIONS, ground.name("readers")), _collecting(cluster, folder) as collectors:
             ends = time.monotonic() + 60 * minutes
@@ -87,7 +90,11 @@ def _collecting(cluster: Cluster, folder: Path) -> Iterator[Child]:
 
 def _one_deed(cluster: Cluster, collectors: Child, used: list[Used], draw: random.Random) -> Away:
     """A broker is paused or killed for a while, or restarted in order."""
-    broker, deed, seconds = draw.choice(BROKER_IDS), draw.choice(["paused", "killed", "restarted"]), draw.uniform(2, 20)
+    broker, deed, seconds = (
+        draw.choice(cluster.broker_ids),
+        draw.choice(["paused", "killed", "restarted"]),
+        draw.uniform(2, 20),
+    )
     from_ms = now_ms()
     if deed == "restarted":
         cluster.restart(broker)

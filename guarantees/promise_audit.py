@@ -12,6 +12,7 @@ from guarantees.unknown import Unknown
 SAFE_SHARE_OF_RETENTION = 0.5
 
 ACKS = Unknown("not observable: a producer's acks are in no answer")
+UNSENT = Unknown("not observable: a record that was never sent is in no topic")
 ISOLATION = Unknown("not observable until the group passes a stable offset")
 NO_RECORDS = Unknown("no record of it was sampled")
 
@@ -42,6 +43,14 @@ def _acks(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requirement]:
             f"acks of the producers of {topic.name}", "all", ACKS, None,
             "with acks 0 or 1 an acknowledged record dies with its leader",
         )  # fmt: skip
+
+
+def _nothing_unsent(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requirement]:
+    """Only a comparison with what a producer reads itself shows what it should have sent and did not."""
+    yield Requirement(
+        f"records that the producers of {facts.source.name} never sent", "none", UNSENT, None,
+        "they are lost before the pipeline begins; seen by a pipeline from the topic the producers read to this one",
+    )  # fmt: skip
 
 
 def _effective_minimum(pipeline: Pipeline, facts: PipelineFacts) -> Iterator[Requirement]:
@@ -204,6 +213,7 @@ ALL, NO_LOSS, NO_DUPLICATE = frozenset(Guarantee), frozenset({AT_LEAST, EXACTLY}
 
 # Which promises need what.
 RULES: Sequence[tuple[frozenset[Guarantee], Callable[[Pipeline, PipelineFacts], Iterator[Requirement]]]] = (
+    (NO_LOSS, _nothing_unsent),
     (NO_LOSS, _acks),
     (NO_LOSS, _effective_minimum),
     (NO_LOSS, _clean_elections),

@@ -21,6 +21,7 @@ def test_a_pipeline_in_order_misses_nothing_and_what_no_answer_tells_is_said():
 
     assert all(isinstance(seen, Unknown) and seen.reason.startswith("not observable") for seen in unknown.values())
     assert list(unknown) == [
+        "records that the producers of orders never sent",
         "acks of the producers of orders",
         "acks of the producers of invoices",
         "isolation.level of payments",
