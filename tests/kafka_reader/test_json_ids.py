@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kafka_reader.batches import decode
@@ -85,6 +85,7 @@ def read_with_marker():
     st.lists(st.one_of(st.none(), st.binary(max_size=40), st.text(max_size=20).map(payment)), max_size=30),
     st.booleans(),
 )
+@example([b"{}", b"[]", b'"payment"'], False)
 def test_every_value_is_judged_as_pythons_own_json_judges_it(values, is_packed):
     records = read(*values, **({"codec": LZ4} if is_packed else {}))
 
@@ -94,8 +95,8 @@ def test_every_value_is_judged_as_pythons_own_json_judges_it(values, is_packed):
         except ValueError:
             assert is_not_json
             continue
-        is_payment = isinstance(document, dict)
-        assert message_id == ((document["payment"]["id"].encode() or None) if is_payment else None)
+        found = document.get("payment", {}).get("id") if isinstance(document, dict) else None
+        assert message_id == (None if found is None else found.encode() or None)
         assert not is_not_json
 
 
