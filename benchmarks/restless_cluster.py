@@ -43,6 +43,8 @@ PARTITIONS = 12
 REPLICAS = [[1, 2, 3], [2, 3, 1], [3, 1, 2]]
 # Kept by an allocator that gives nothing back, by rounds of 15 minutes held for the rules, by caches of names.
 MOST_GROWTH_MIB = 30.0
+# Connections that are being made or closed.
+MOST_MORE_FILES = 10
 _USED_EVERY_S = 5.0
 
 
@@ -137,6 +139,7 @@ def _verdict(data: Path, aways: list[Away], used: list[Used]) -> int:
         "rounds falsely complete": falsely_complete(rounds, Signal.REPLICA_OFFSETS, aways),
         "signals incomplete in peace": incomplete_in_peace(rounds, aways),
         "threads more": list(range(before.threads, after.threads)),
+        "open files above what may be kept": list(range(before.open_files + MOST_MORE_FILES, after.open_files)),
         "MiB above what may be kept": list(range(int(after.resident_mib - before.resident_mib - MOST_GROWTH_MIB))),
     }
     ticks = {row["tick"] for row in rounds}
