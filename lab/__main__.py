@@ -26,6 +26,7 @@ INTERRUPTED = 130  # as shells have it
 
 def main() -> int:
     """Run one command; 0 is success, 1 a story told wrongly, 2 one sentence about what is missing."""
+    sys.stdout.reconfigure(line_buffering=True)  # progress is read as it happens, through a pipe too
     arguments = parser().parse_args()
     commands: Mapping[str, Callable[[argparse.Namespace], int]] = {
         "cluster": cluster_command,
