@@ -4,6 +4,7 @@ kafka-python does not bundle the schema: it is Apache Kafka's own, in `schemas`.
 """
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
@@ -13,7 +14,8 @@ from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader import schemas
 from kafka_reader.connection import Answer
-from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.errors import CollectionError
+from kafka_reader.group_descriptions import by_member_id, parsed
 from kafka_reader.groups import CONSUMER
 
 
@@ -36,22 +38,15 @@ def parse_descriptions(
 
     Error 29 for a whole group: one of its members' topics may not be described, and Kafka then shows nothing of it.
     """
-    if isinstance(answer, CollectionError):
-        return dict.fromkeys(request.group_ids, unknown_after(answer))
-    given = {group.group_id: group for group in answer.response.groups}
-    return {group_id: _state(given.get(group_id), broker, answer.observed_at_ms) for group_id in request.group_ids}
+    return parsed(request.group_ids, answer, partial(_state, broker))
 
 
-def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown:
-    if group is None:
-        return Unknown("the coordinator's answer does not name the group")
-    if group.error_code != 0:
-        return unknown_because(group.error_code)
+def _state(broker: int, group: Any, observed_at_ms: int) -> GroupState:
     return GroupState(
         group_type=CONSUMER,
         state=group.group_state,
         coordinator=broker,
-        members=tuple(_member(member) for member in sorted(group.members, key=lambda each: each.member_id)),
+        members=tuple(_member(member) for member in by_member_id(group.members)),
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
         observed_at_ms=observed_at_ms,

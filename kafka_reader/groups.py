@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
@@ -13,6 +14,7 @@ from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Answer, Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.group_descriptions import by_member_id, parsed
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
@@ -65,21 +67,12 @@ def parse_descriptions(
     request: DescribeGroupsRequest, answer: Answer | CollectionError, broker: int
 ) -> dict[str, GroupState | Unknown]:
     """One entry per group asked about."""
-    if isinstance(answer, CollectionError):
-        return dict.fromkeys(request.groups, unknown_after(answer))
-    given = {group.group_id: group for group in answer.response.groups}
-    return {group_id: _state(given.get(group_id), broker, answer.observed_at_ms) for group_id in request.groups}
+    return parsed(request.groups, answer, partial(_state, broker))
 
 
-def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown:
-    if group is None:
-        return Unknown("the coordinator's answer does not name the group")
-    if group.error_code != 0:
-        return unknown_because(group.error_code)
+def _state(broker: int, group: Any, observed_at_ms: int) -> GroupState | Unknown:
     try:
-        members = tuple(
-            _member(member, group.protocol_type) for member in sorted(group.members, key=lambda each: each.member_id)
-        )
+        members = tuple(_member(member, group.protocol_type) for member in by_member_id(group.members))
     except (struct.error, ValueError, IndexError):
         return Unknown("a member's assignment cannot be decoded")
     return GroupState(CLASSIC, group.group_state, broker, members, None, None, observed_at_ms)

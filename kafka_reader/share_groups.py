@@ -6,6 +6,7 @@ record is in no answer: an accepted and a rejected one move the start offset ali
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from kafka.protocol.api_message import ApiMessage
@@ -17,6 +18,7 @@ from guarantees.unknown import Unknown
 from kafka_reader import schemas
 from kafka_reader.connection import Answer, Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.group_descriptions import by_member_id, parsed
 
 NO_LAG = Unknown("no lag in the answer: brokers before 4.2 give none (KIP-1226)")
 
@@ -69,22 +71,15 @@ def parse_descriptions(
     request: ShareGroupDescribeRequest, answer: Answer | CollectionError, broker: int
 ) -> dict[str, GroupState | Unknown]:
     """One entry per group asked about. Error 29: a topic of its members may not be described."""
-    if isinstance(answer, CollectionError):
-        return dict.fromkeys(request.group_ids, unknown_after(answer))
-    given = {group.group_id: group for group in answer.response.groups}
-    return {group_id: _state(given.get(group_id), broker, answer.observed_at_ms) for group_id in request.group_ids}
+    return parsed(request.group_ids, answer, partial(_state, broker))
 
 
-def _state(group: Any, broker: int, observed_at_ms: int) -> GroupState | Unknown:
-    if group is None:
-        return Unknown("the coordinator's answer does not name the group")
-    if group.error_code != 0:
-        return unknown_because(group.error_code)
+def _state(broker: int, group: Any, observed_at_ms: int) -> GroupState:
     return GroupState(
         group_type=SHARE,
         state=group.group_state,
         coordinator=broker,
-        members=tuple(_member(member) for member in sorted(group.members, key=lambda each: each.member_id)),
+        members=tuple(_member(member) for member in by_member_id(group.members)),
         group_epoch=group.group_epoch,
         assignment_epoch=group.assignment_epoch,
         observed_at_ms=observed_at_ms,
