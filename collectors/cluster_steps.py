@@ -6,7 +6,7 @@ They come last, and those a broker passes on before it answers over connections 
 from contextlib import suppress
 from dataclasses import dataclass
 
-from collectors import features, log_dirs, quorum, share_offsets
+from collectors import features, log_dirs, quorum, seldom, share_offsets
 from collectors.group_list import GroupList
 from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
@@ -45,7 +45,7 @@ def _know_brokers(watched: Watched, topology: Topology, remembered: Remembered) 
 
     Where nobody answers, the questions that follow say so.
     """
-    if set(watched.relayed.brokers) != set(topology.brokers) or remembered.rounds_done % features.EVERY_ROUNDS == 0:
+    if set(watched.relayed.brokers) != set(topology.brokers) or seldom.is_due(remembered.rounds_done):
         with suppress(CollectionError):
             watched.relayed.metadata(topics=())
 
@@ -74,7 +74,7 @@ def _share_offsets(watched: Watched, signals: Signals, groups: GroupList) -> sha
 
 def _log_dirs(watched: Watched, signals: Signals, topology: Topology, remembered: Remembered) -> log_dirs.Answers:
     nothing: log_dirs.Answers = {}
-    if not log_dirs.is_due(remembered.rounds_done):
+    if not seldom.is_due(remembered.rounds_done):
         return nothing
     return signals.run(
         Signal.LOG_DIRS,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+from collectors import seldom
 from collectors.intervals import Interval, Key, Seen
 from guarantees.topic_settings import TopicSettings
 from guarantees.unknown import Unknown
@@ -13,14 +14,12 @@ from kafka_reader.metadata import Topology
 TABLE = "topic_configuration"
 DETAILS = ()
 
-EVERY_ROUNDS = 12
-
 Settings = Mapping[str, Mapping[str, str] | Unknown]
 
 
 def is_due(rounds_done: int, known: Settings, topics: tuple[str, ...]) -> bool:
     """Each Nth round, and as soon as a topic is new."""
-    return rounds_done % EVERY_ROUNDS == 0 or not known.keys() >= set(topics)
+    return seldom.is_due(rounds_done) or not known.keys() >= set(topics)
 
 
 def collect(configurations: Configurations, topics: tuple[str, ...], timeout_s: float) -> Settings:

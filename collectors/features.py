@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
+from collectors import seldom
 from collectors.intervals import Interval, Key, Seen
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
@@ -13,12 +14,10 @@ VERSION_TABLE = "broker_versions"
 FEATURE_TABLE = "cluster_features"
 DETAILS = ()
 
-EVERY_ROUNDS = 12
-
 
 def is_due(rounds_done: int, known: Described | None, in_service: Iterable[int]) -> bool:
     """Each Nth round, as soon as other brokers are in service, and again while something is unknown."""
-    if known is None or rounds_done % EVERY_ROUNDS == 0 or set(in_service) != known.understood.keys():
+    if known is None or seldom.is_due(rounds_done) or set(in_service) != known.understood.keys():
         return True
     return any(isinstance(value, Unknown) for value in values(known))
 

@@ -11,13 +11,7 @@ from kafka_reader.metadata import Topology
 DIRECTORY_TABLE = "log_dirs"
 REPLICA_TABLE = "replica_sizes"
 
-EVERY_ROUNDS = 12
-
 Answers = Mapping[int, LogDirs]
-
-
-def is_due(rounds_done: int) -> bool:
-    return rounds_done % EVERY_ROUNDS == 0
 
 
 def collect(relayed: Connections, brokers: Iterable[int]) -> dict[int, LogDirs]:

@@ -19,8 +19,6 @@ from kafka_reader.metadata import Topology
 from kafka_reader.rights import Permitted
 from settings import ClusterSettings, PipelineSettings
 
-EVERY_ROUNDS = 12
-
 # Stands for whatever a pattern's wildcards match; it says for itself why it is asked for.
 NOBODYS = "5f0c2b7e-tidemark-asks-what-it-may-describe"
 
@@ -36,10 +34,6 @@ class Rights:
     topics: Permitted = field(default_factory=dict)
     groups: Permitted = field(default_factory=dict)
     transactional_ids: Permitted = field(default_factory=dict)
-
-
-def is_due(rounds_done: int) -> bool:
-    return rounds_done % EVERY_ROUNDS == 0
 
 
 def unknown(topics: Iterable[str], groups: Iterable[str]) -> Rights:

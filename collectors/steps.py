@@ -17,6 +17,7 @@ from collectors import (
     partition_state,
     replica_offsets,
     rights,
+    seldom,
     vanished,
 )
 from collectors.cadence import remembered_log_starts
@@ -96,7 +97,7 @@ class Steps:
         self.scope = scope(watched.settings, self.topology, remembered.scope)
 
     def permitted(self, states: Mapping[str, GroupState | Unknown]) -> rights.Rights:
-        if not rights.is_due(self._remembered.rounds_done):
+        if not seldom.is_due(self._remembered.rounds_done):
             return self._remembered.rights
         settings = self._watched.settings
         topics, groups_named = rights.named(settings, self._watched.pipelines)

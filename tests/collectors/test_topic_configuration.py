@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from collectors import configurations
+from collectors.seldom import SELDOM_ROUNDS
 from tests.collectors.fake_cluster import FakeCluster
 from tests.collectors.test_round import one_round
 
 
 def read_again(collected):
     """As after so many rounds that the settings are due."""
-    return replace(collected.remembered, rounds_done=configurations.EVERY_ROUNDS)
+    return replace(collected.remembered, rounds_done=SELDOM_ROUNDS)
 
 
 class ChangingCluster(FakeCluster):
