@@ -57,14 +57,22 @@ def remember_low(
             if known is not None:
                 found[partition] = known
         elif holds(state, minima.get(partition.topic)):
-            found[partition] = _lasting(known, before.states.get(partition), state, gap_s)
+            found[partition] = _lasting(known, _good_until_ms(before.states.get(partition), state), state, gap_s)
     return found
 
 
-def _lasting(known: LowIsr | None, last: PartitionState | None, state: PartitionState, gap_s: float) -> LowIsr:
+def _good_until_ms(last: PartitionState | None, state: PartitionState) -> int | None:
+    """The time of the sample before; None where it showed the same: then only the minimum was not known or another."""
+    if last is None or last.topic_id != state.topic_id:
+        return None
+    is_same = (last.leader, last.in_sync_replicas) == (state.leader, state.in_sync_replicas)
+    return None if is_same else last.observed_at_ms
+
+
+def _lasting(known: LowIsr | None, after_ms: int | None, state: PartitionState, gap_s: float) -> LowIsr:
+    """`after_ms`: the last sample in which it did not hold; None where that is not known."""
     now_ms = state.observed_at_ms
     if known is None or known.topic_id != state.topic_id:
-        after_ms = last.observed_at_ms if last is not None and last.topic_id == state.topic_id else None
         return LowIsr(state.topic_id, state.leader_epoch, after_ms, now_ms, now_ms, observed_ms=0, rounds=1)
     span_ms = now_ms - known.last_ms
     observed_ms = known.observed_ms + (span_ms if span_ms <= gap_s * 1000 else 0)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from guarantees.findings import Kind
@@ -47,6 +49,16 @@ def test_one_sample_is_not_enough():
 
 def test_without_an_earlier_good_sample_there_is_no_upper_bound():
     assert finding(at_second(0, [1]), at_second(5, [1]), kind=BELOW).bounds.upper is None
+
+
+def test_a_sample_of_a_time_when_nobody_knew_the_minimum_is_no_good_sample():
+    """It showed the same too few replicas, only not that they are too few."""
+    known = (at_second(5, [1]), at_second(10, [1]), at_second(15, [1, 2]))
+    unknown = replace(at_second(0, [1]), topic_settings={})
+
+    assert finding(at_second(0, [1, 2]), *known, kind=BELOW).bounds.upper == 15
+    found = finding(unknown, *known, kind=BELOW)
+    assert (found.bounds.lower, found.bounds.upper) == (5, None)
 
 
 def test_a_broker_with_old_metadata_neither_opens_nor_closes_it():
