@@ -25,7 +25,9 @@ STEPS = Question(("transaction_steps", "open_transactions"), f"""
         SELECT transactional_id, CASE WHEN ended_before_ms IS NULL THEN 'begun' WHEN is_aborted THEN 'aborted'
                                       ELSE 'ended' END AS step,
                NULL::VARCHAR AS why, producer_id, producer_epoch, timeout_ms, partitions, 1::BIGINT AS transactions,
-               coalesce(ended_before_ms, after_ms) AS at_ms, after_ms, started_at_ms, {literal(SAMPLES)} AS source
+               coalesce(ended_before_ms, started_at_ms, after_ms) AS at_ms,
+               CASE WHEN ended_before_ms IS NULL THEN at_ms ELSE after_ms END AS after_ms, started_at_ms,
+               {literal(SAMPLES)} AS source
         FROM seen ANTI JOIN written USING (transactional_id, started_at_ms)),
     told AS (FROM written UNION ALL BY NAME FROM sampled)
     SELECT *, count(*) OVER () AS found FROM told

@@ -161,6 +161,9 @@ def test_a_transaction_that_was_written_is_not_told_by_samples_again(log, tmp_pa
     assert (shown["tx"]["Lasted"], shown["tx"]["Told by"]) == ("9 s", "coordinator")
     assert (shown["other"]["Lasted"], shown["other"]["Told by"]) == ("5 s to 10 s", "samples, within 5 s")
     assert "do not show how" in shown["other"]["Why"]
+    assert {row["transactional_id"]: row["at_ms"] - AT_MS for row in rows} == {
+        "tx": 9_000, "other": 10_000, "aborted": 10_000, "running": 0,
+    }, "one that runs stands where it began"  # fmt: skip
 
 
 def test_the_search_finds_ids_and_producers(log, tmp_path):
