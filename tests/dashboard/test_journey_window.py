@@ -39,8 +39,9 @@ class Look(Visit):
 
     def drag(self, start: float, end: float, *, pause_ms: int = 50, steps: int = 12) -> None:
         """Across the strip, from and to in parts of its width, as slowly as a person."""
-        box = self.page.locator("canvas[aria-hidden=true]").bounding_box()
-        assert box is not None
+        strip = self.page.locator("canvas[aria-hidden=true]")
+        while (box := strip.bounding_box()) is None:  # while it is drawn anew it has no place
+            self.page.wait_for_timeout(50)
         middle = box["y"] + box["height"] / 2
         self.page.mouse.move(box["x"] + start * box["width"], middle)
         self.page.mouse.down()
