@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from guarantees.promises import Verdict
-from guarantees.verdicts import ESSENTIAL
+from guarantees.verdicts import ASKED_LESS_OFTEN, ESSENTIAL
 
 STALE_AFTER_STEPS = 2
 
@@ -31,7 +31,7 @@ class Freshness:
 
 
 def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], step_ms: int) -> Freshness:
-    """Of several signals the oldest counts: a panel is as old as its oldest part.
+    """Of several signals the oldest counts: a panel is as old as its oldest part that every round asks for.
 
     No signals: those without which nothing can be said. (Others, like configurations, are not asked in every round.)
     """
@@ -39,8 +39,9 @@ def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], s
     rows = [row for row in coverage if row["signal"] in needed]
     if len({row["signal"] for row in rows}) < len(needed):
         return Freshness(None, step_ms)
+    of_every_round = [row for row in rows if row["signal"] not in ASKED_LESS_OFTEN] or rows
     return Freshness(
-        observed_at_ms=min(row["observed_at_ms"] for row in rows),
+        observed_at_ms=min(row["observed_at_ms"] for row in of_every_round),
         step_ms=step_ms,
         refused=sum(row["refused"] for row in rows),
         failed=sum(row["failed"] for row in rows),

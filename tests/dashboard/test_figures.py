@@ -127,6 +127,13 @@ def signal(name, at_ms, refused=0):
             "failed": 0, "error": "not permitted" if refused else None}  # fmt: skip
 
 
+def test_what_a_large_cluster_is_asked_less_often_makes_no_panel_old():
+    rows = [signal("end_offsets", 100), signal("log_start", 80), signal("partition_states", 85)]
+
+    assert freshness(rows, ("end_offsets", "log_start", "partition_states"), 5).observed_at_ms == 100
+    assert freshness(rows, ("log_start", "partition_states"), 5).observed_at_ms == 80
+
+
 def test_a_panel_is_as_old_as_its_oldest_part():
     age = freshness([signal("a", 100), signal("b", 50, refused=1), signal("c", 1)], ("a", "b"), 10)
 
