@@ -72,6 +72,40 @@ class LostId:
 
 
 @dataclass(frozen=True, slots=True)
+class AbortedId:
+    """An id the sink shows of which the source holds aborted records only: offset and producer are the first one's.
+
+    `found_at` is the sink record, as topic-partition:offset. The source was searched for a committed record since
+    `sought_since_ms`.
+    """
+
+    message_id: str | None
+    offset: int
+    producer_id: int | None
+    producer_epoch: int | None
+    found_at: str
+    sink_observed_at_ms: int
+    sought_since_ms: int
+    decided_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedAudit:
+    """A pipeline and the source partition whose aborted records its sink shows."""
+
+    pipeline: str
+    cluster_id: str
+    topic: str
+    topic_id: str
+    partition: int
+    group_id: str
+    sink: str
+    sampling_rate: float
+    settle_s: float
+    horizon_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class LossEpisode:
     """Lost ids of one source partition that belong together in time (gaps below the settle delay).
 
