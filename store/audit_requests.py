@@ -27,6 +27,15 @@ class Job(StrEnum):
     AUDIT = "audit"  # duplicates, losses and surplus
     DUPLICATES = "duplicates"
     LOSSES = "losses"  # and surplus
+    ORDER = "order"  # of records within their keys
+
+    @property
+    def counts_copies(self) -> bool:
+        return self in (Job.AUDIT, Job.DUPLICATES)
+
+    @property
+    def counts_losses(self) -> bool:
+        return self in (Job.AUDIT, Job.LOSSES)
 
 
 class RunState(StrEnum):

@@ -38,6 +38,8 @@ def fetch_plan(
     """The ranges of both sides as they are now. Raises AuditFailedError with the reason where they cannot be known."""
     if request.job is Job.LOSSES and pipeline.sink is None:
         raise AuditFailedError(words.NO_SINK)
+    if request.job is Job.ORDER and pipeline.order is None:
+        raise AuditFailedError(words.NO_ORDER)
     if request.to_ms > now_ms:
         raise AuditFailedError(words.NOT_OVER)
     try:
@@ -66,7 +68,7 @@ def _planned(
             side,
             mapped,
             is_compacted=is_compacted(policies[topic]),
-            searches_on=side == SINK,
+            searches_on=side == SINK and request.job.counts_losses,
             committed_to=committed.get((mapped.part.topic_id, mapped.part.partition)) if side == SOURCE else None,
         )
         for side, topic in sides.items()
