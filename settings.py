@@ -49,7 +49,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """How to reach a cluster; the same words serve both client libraries."""
+    """How to reach a cluster."""
 
     protocol: str = "PLAINTEXT"
     sasl_mechanism: str | None = None
