@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
+from store.footers import may_hold
 from store.metrics import METRICS_FILE, copy_metrics
 from store.rows import arrow_table, contract
 from store.segments import HOUR_MS, live_names
@@ -46,11 +47,23 @@ def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
 
     A file may vanish 10 minutes after it was listed, when a merged one has long taken its place: list again then.
     """
-    kept = contract(table)
-    if kept.family is Family.METRIC:
-        raise ValueError(f"{table} lives in metrics.duckdb: use store.metrics.snapshot")
-    listed = [segment for folder in _folders(data_dir, kept, window) for segment in list_folder(folder).live]
-    return [segment.path for segment in (_live_ranges(listed) if kept.is_ranged else listed)]
+    return [segment.path for segment in _segments(data_dir, contract(table), window)]
+
+
+def _segments(data_dir: Path, table: Table, window: Window | None) -> list[Segment]:
+    if table.family is Family.METRIC:
+        raise ValueError(f"{table.name} lives in metrics.duckdb: use store.metrics.snapshot")
+    listed = [segment for folder in _folders(data_dir, table, window) for segment in list_folder(folder).live]
+    return _live_ranges(listed) if table.is_ranged else listed
+
+
+def _files(data_dir: Path, table: Table, window: Window) -> list[Path]:
+    """Of the segments, those that a view of the window must open."""
+    return [
+        segment.path
+        for segment in _segments(data_dir, table, window)
+        if may_hold(table, segment, window.from_ms, window.to_ms)
+    ]
 
 
 def connect(
@@ -103,7 +116,7 @@ def connect_listed(
     connection.execute("SET TimeZone = 'UTC'")
     listed: list[Path] = []
     for table in (table for table in wanted if table.family is not Family.METRIC):
-        files = segments(data_dir, table.name, window)
+        files = _files(data_dir, table, window)
         _create(connection, "VIEW", table, files, window)
         listed += files
     return connection, listed
@@ -138,9 +151,9 @@ def _create_listed(
     connection: duckdb.DuckDBPyConnection, kind: Kind, data_dir: Path, table: Table, window: Window
 ) -> None:
     try:
-        _create(connection, kind, table, segments(data_dir, table.name, window), window)
+        _create(connection, kind, table, _files(data_dir, table, window), window)
     except duckdb.IOException:  # a listed file has been merged away since
-        _create(connection, kind, table, segments(data_dir, table.name, window), window)
+        _create(connection, kind, table, _files(data_dir, table, window), window)
 
 
 def _create(
