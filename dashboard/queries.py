@@ -5,7 +5,7 @@ The views hold what was observed in the window asked about (store.reading.connec
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -35,10 +35,18 @@ class Question:
     newest: tuple[str, ...] = ()
 
 
-def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
-    """The answer as dictionaries."""
+def ask(
+    data_dir: Path,
+    from_ms: int,
+    to_ms: int,
+    question: Question,
+    about: Mapping[str, Any],
+    read_once: Collection[str] = (),
+) -> Rows:
+    """The answer as dictionaries. `read_once`: tables that other questions will be asked of over the same window."""
+    window = Window(from_ms, to_ms)
     since = {table: Window(about["since_ms"], to_ms) for table in question.newest}
-    with connect(data_dir, Window(from_ms, to_ms), question.tables, windows=since) as connection:
+    with connect(data_dir, window, question.tables, read_once=read_once, windows=since) as connection:
         return _rows(connection, from_ms, to_ms, question, about)
 
 
