@@ -83,8 +83,9 @@ def connect(
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = _private(data_dir, window, metrics) if metrics else _database().cursor()
+    connection = _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
             create = _register if table.name in read_once else _create_view
@@ -98,21 +99,15 @@ def _database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:")
 
 
-def _private(data_dir: Path, window: Window, metrics: Sequence[str]) -> duckdb.DuckDBPyConnection:
-    """One of its own, with a copy of the metrics."""
-    connection = duckdb.connect(":memory:")
-    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
-    return connection
-
-
 def connect_listed(
     data_dir: Path, window: Window, tables: Iterable[str]
 ) -> tuple[duckdb.DuckDBPyConnection, list[Path]]:
     """As `connect`, with the files its views read: once those are allowed, everything else can be forbidden."""
     wanted = [contract(name) for name in tables]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = _private(data_dir, window, metrics)
+    connection = duckdb.connect(":memory:")
     connection.execute("SET TimeZone = 'UTC'")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     listed: list[Path] = []
     for table in (table for table in wanted if table.family is not Family.METRIC):
         opened = _opened(data_dir, table, window)
