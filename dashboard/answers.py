@@ -208,7 +208,7 @@ def traces(view: View) -> Mapping[str, tuple[int, int]]:
     left = {"page": (view.to_ms, step)}
     if heard is not None:
         left["collect"] = (heard.observed_at_ms, step)
-    if minutes := cached.last_day(view, queries.NEWEST_MINUTE):
+    if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
     if (jobs := jobs_trace(view)) is not None:
         left["jobs"] = jobs
