@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 
-from benchmarks.large_store import AHEAD
+from benchmarks.large_store import AHEAD, WRITTEN
 from benchmarks.served import ROOT
 from store.locks import RoleLock
 from store.maintenance import ROUND_S, merge, now_ms, roll_up
@@ -44,6 +44,13 @@ def release(directory: Path, at_ms: int) -> int:
         seen.parent.mkdir(parents=True, exist_ok=True)
         path.rename(seen)
     return len(due)
+
+
+def seen_to_ms(directory: Path) -> int:
+    """Up to when rounds are there now: those that are due appear."""
+    written_to_ms, at_ms = int((directory / WRITTEN).read_text().split()[0]), now_ms()
+    release(directory, at_ms)
+    return min(written_to_ms, at_ms)
 
 
 def run(directory: Path, stop: Event) -> None:

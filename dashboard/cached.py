@@ -31,8 +31,8 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 ROUNDS_BACK = 3
 LARGE_COMMITS = 10_000  # asked for in one round
-# Several questions are asked of all states of one window, and of the members of one group after another.
-READ_ONCE = frozenset({"partition_state", "group_members"})
+# A page asks several questions of all states of one window, and the next page those of the same.
+READ_ONCE = frozenset({"partition_state"})
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
