@@ -1,8 +1,9 @@
 """`python -m benchmarks.dashboard [DIRECTORY]`: how fast the page is at the size of a large cluster, in real Chromium.
 
-Writes the store of `benchmarks.large_store`, or goes on with the one in DIRECTORY, serves the page over it and an empty
-Streamlit page beside it, and prints one table. The ratios to the empty page are the result: absolute
-times say as much about the machine. So does the server's CPU time of each act, which a busy machine leaves alone.
+Writes the store of `benchmarks.large_store`, or goes on with the one in DIRECTORY, lets it live on
+(`benchmarks.live_store`), serves the page over it and an empty Streamlit page beside it, and prints one table. The
+ratios to the empty page are the result: absolute times say as much about the machine. So does the server's CPU time of
+each act, which a busy machine leaves alone.
 """
 
 import argparse
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median, quantiles
 
-from benchmarks import chromium, large_store, sessions
+from benchmarks import chromium, large_store, live_store, sessions
 from benchmarks.chromium import Look
 from benchmarks.large_cluster import LARGE, SMALL
 from benchmarks.served import ROOT, Served, served
@@ -139,6 +140,7 @@ def under_load(page: Served, empty: Served) -> Iterator[Line]:
 
 def measured(settings: Path, directory: Path) -> Iterator[Line]:
     with (
+        live_store.living(directory),
         served(ROOT / "app.py", directory / "page.log", TIDEMARK_SETTINGS=str(settings)) as page,
         served(Path(__file__).with_name("empty_page.py"), directory / "empty.log") as empty,
     ):
