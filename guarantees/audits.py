@@ -6,6 +6,14 @@ from enum import StrEnum
 from guarantees.findings import Bounds
 
 
+class Job(StrEnum):
+    """What an exact audit counts."""
+
+    AUDIT = "audit"  # duplicates, losses and surplus
+    DUPLICATES = "duplicates"
+    LOSSES = "losses"  # and surplus
+
+
 class DuplicateCause(StrEnum):
     """How the second copy came to be, read from both copies' producer identity."""
 

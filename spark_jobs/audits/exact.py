@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from guarantees.audits import Job
 from settings import ClusterSettings, PipelineSettings
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.plans import SINK, AuditPlan, AuditRange, remaining, shared_out
@@ -18,7 +19,6 @@ from spark_jobs.audits.tallies import Tally, tally
 from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, Task, in_lanes, run_lanes
 from spark_jobs.ranges import OffsetRange
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from store.audit_requests import Job
 
 SLICE_MS = 4_000  # for reading; Spark's own start and the last answer need the rest of five seconds
 TASKS_AT_ONCE = 100  # for a worker in one slice: more would not be reached in its time

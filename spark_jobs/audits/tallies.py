@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from guarantees.audits import Job
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.comparing import merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
-from store.audit_requests import Job
 
 LISTED = 200  # single ids kept of each state; all are counted
 LOST, LATE, WAITING, SURPLUS = "lost", "late", "waiting", "surplus"

@@ -7,6 +7,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from guarantees.audits import Job
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.batch_headers import CorruptBatchError
@@ -22,7 +23,6 @@ from spark_jobs.audits.plans import SINK, SOURCE
 from spark_jobs.audits.tasks import CompareTask, Lane, NameTask, Outcome, ReadTask, SearchTask
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.sources.range_reading import answers, id_texts, in_range_of
-from store.audit_requests import Job
 
 MOST_IDS = 2_000_000  # kept by one task before it writes them: about 120 MB
 LISTED = 200  # ids listed for each state and bucket; all are counted
