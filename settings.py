@@ -215,7 +215,7 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkSettings:
-    """Where the jobs run. `round_s` is the pause between two live rounds."""
+    """Where the jobs run: local[*], spark://, yarn, k8s:// or sc://. `round_s` is the pause between two live rounds."""
 
     master: str = "local[*]"
     round_s: float = 5.0

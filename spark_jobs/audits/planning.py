@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from guarantees.audits import Job
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import CLEANUP_POLICY
 from guarantees.unknown import Unknown
@@ -23,7 +24,7 @@ from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_ran
 from spark_jobs.commits import CommitSample, due_to
 from spark_jobs.offsets import NO_RECORD_SINCE, Offsets, listed
 from spark_jobs.ranges import Part
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from store.reading import Window, read
 from store.rows import python_rows
 
