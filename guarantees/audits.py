@@ -57,7 +57,10 @@ class DuplicateExample:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Extra copies on one partition that share cause and the second copy's producer, over all covered ranges."""
+    """Extra copies on one partition that share cause and the second copy's producer, over all covered ranges.
+
+    `audited`: the offsets [first, following) that an exact audit compared, id by id.
+    """
 
     cluster_id: str
     topic: str
@@ -75,17 +78,26 @@ class DuplicateGroup:
     first_observed_at_ms: int
     last_observed_at_ms: int
     examples: tuple[DuplicateExample, ...]
+    audited: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LostId:
-    """A source record the group's commit passed and the sink never showed. Offsets are the source's."""
+    """A source record the group's commit passed and the sink never showed. Offsets are the source's.
+
+    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed.
+    """
 
     message_id: str | None
     offset: int
     observed_at_ms: int
-    passed_at_ms: int
+    passed_at_ms: int | None
     is_late: bool
+
+    @property
+    def known_since_ms(self) -> int:
+        """When the commit passed it, else when it was stored."""
+        return self.observed_at_ms if self.passed_at_ms is None else self.passed_at_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,8 @@ class AbortedAudit:
 class LossEpisode:
     """Lost ids of one source partition that belong together in time (gaps below the settle delay).
 
-    `sink_read_to` are the sink's stable offsets up to which the search went, by partition.
+    `sink_read_to` are the sink's stable offsets up to which the search went, by partition. `audited`: the offsets
+    [first, following) of the source that an exact audit compared, id by id.
     """
 
     pipeline: str
@@ -144,6 +157,7 @@ class LossEpisode:
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]
     decided_at_ms: int
+    audited: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,11 @@ class LiveRounds:
         self._idle_since_ms = now_ms
         self._said = ""
 
+    @property
+    def findings(self) -> RecordFindings:
+        """For whoever else commits metrics in this process: what is told must be told in one place."""
+        return self._findings
+
     def run_round(self, now_ms: int) -> bool:
         """One round; False where there was nothing new. Raises what no later round would mend."""
         looked = self._look(now_ms)

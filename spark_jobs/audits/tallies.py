@@ -13,7 +13,8 @@ from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.comparing import merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
 
-LISTED = 200  # single ids kept of each state; all are counted
+LISTED = 200  # single ids kept of each state, shared out over the partitions; all are counted
+FEWEST_LISTED = 5  # of each partition, however many there are
 LOST, LATE, WAITING, SURPLUS = "lost", "late", "waiting", "surplus"
 Counts = dict[int, int]  # by partition
 
@@ -108,7 +109,7 @@ def tally(plan: AuditPlan, folder: Path) -> Tally:
         _add_surplus(found, summaries)
         for bucket in range(plan.buckets):
             _add_missing(found, folder, bucket, summaries[bucket]["shown"])
-    found.listed = _first_listed(found.listed)
+    found.listed = _first_listed(found.listed, _listed_of_each(found.plan))
     return found
 
 
@@ -139,12 +140,12 @@ def _add_missing(found: Tally, folder: Path, bucket: int, shown: list[int] | Non
         counts = found.counts.setdefault(state, {})
         for partition, number in per_partition(own.partition).items():
             counts[partition] = counts.get(partition, 0) + number
-        found.listed += _as_listed(own, state, later if state == LATE else None, sink)
-    found.listed = _first_listed(found.listed)
+        first = own.taken(_first_of_each(own, _listed_of_each(found.plan)))
+        found.listed += _as_listed(first, state, later if state == LATE else None, sink)
+    found.listed = _first_listed(found.listed, _listed_of_each(found.plan))
 
 
 def _as_listed(own: Copies, state: str, later: Copies | None, sink: str) -> list[ListedId]:
-    own = own.taken(np.lexsort((own.offset, own.partition))[:LISTED])
     return [
         ListedId(
             state=state,
@@ -174,13 +175,26 @@ def _is_passed(missing: Copies, ranges: Iterable[AuditRange]) -> np.ndarray:
     return passed
 
 
-def _first_listed(ids: list[ListedId]) -> list[ListedId]:
-    """Of each state the first ones by partition and offset."""
+def _listed_of_each(plan: AuditPlan) -> int:
+    """How many ids of a state and partition: no partition is left without any."""
+    return max(FEWEST_LISTED, LISTED // max(1, len(plan.side(SOURCE))))
+
+
+def _first_of_each(own: Copies, most: int) -> np.ndarray:
+    """The rows of the first ones of each partition, in order."""
+    order = np.lexsort((own.offset, own.partition))
+    partitions = own.partition[order]
+    return order[np.arange(len(order)) - np.searchsorted(partitions, partitions) < most]
+
+
+def _first_listed(ids: list[ListedId], most: int) -> list[ListedId]:
+    """Of each state and partition the first ones."""
     kept: list[ListedId] = []
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, int], int] = {}
     for one in sorted(ids, key=lambda one: (one.state, one.partition, one.offset)):
-        seen[one.state] = seen.get(one.state, 0) + 1
-        if seen[one.state] <= LISTED:
+        place = one.state, one.partition
+        seen[place] = seen.get(place, 0) + 1
+        if seen[place] <= most:
             kept.append(one)
     return kept
 
