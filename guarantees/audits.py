@@ -6,6 +6,23 @@ from enum import StrEnum
 from guarantees.findings import Bounds
 
 
+class Job(StrEnum):
+    """What an exact audit counts."""
+
+    AUDIT = "audit"  # duplicates, losses and surplus
+    DUPLICATES = "duplicates"
+    LOSSES = "losses"  # and surplus
+    ORDER = "order"  # of records within their keys
+
+    @property
+    def counts_copies(self) -> bool:
+        return self in (Job.AUDIT, Job.DUPLICATES)
+
+    @property
+    def counts_losses(self) -> bool:
+        return self in (Job.AUDIT, Job.LOSSES)
+
+
 class DuplicateCause(StrEnum):
     """How the second copy came to be, read from both copies' producer identity."""
 
@@ -69,6 +86,40 @@ class LostId:
     observed_at_ms: int
     passed_at_ms: int
     is_late: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedId:
+    """An id the sink shows of which the source holds aborted records only: offset and producer are the first one's.
+
+    `found_at` is the sink record, as topic-partition:offset. The source was searched for a committed record since
+    `sought_since_ms`.
+    """
+
+    message_id: str | None
+    offset: int
+    producer_id: int | None
+    producer_epoch: int | None
+    found_at: str
+    sink_observed_at_ms: int
+    sought_since_ms: int
+    decided_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedAudit:
+    """A pipeline and the source partition whose aborted records its sink shows."""
+
+    pipeline: str
+    cluster_id: str
+    topic: str
+    topic_id: str
+    partition: int
+    group_id: str
+    sink: str
+    sampling_rate: float
+    settle_s: float
+    horizon_s: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from guarantees.lifecycle import FindingHistory, changes, fold
 from guarantees.rules.duplicates import duplicate_findings
 from guarantees.rules.losses import loss_episodes, loss_findings
 from settings import PipelineSettings
+from spark_jobs.aborted_findings import aborted_findings
 from spark_jobs.losses import LATE
 from spark_jobs.statistics import ExtraCopies, extra_copies, ids
 from store.findings import append_events, load_findings
 from store.log import SegmentLog
 from store.metrics import Transaction
 
-RECORD_KINDS = (Kind.DUPLICATE_WRITE, Kind.LOST_WRITE)
+RECORD_KINDS = (Kind.DUPLICATE_WRITE, Kind.LOST_WRITE, Kind.ABORTED_AT_SINK)
 
 _DUPLICATES = """
 SELECT cluster_id, topic, topic_id, "partition", cause, producer_id, producer_epoch,
@@ -53,8 +54,9 @@ class RecordFindings:
         self._known = {key: each for key, each in stored.items() if each.finding.kind in RECORD_KINDS}
 
     def judge(self, transaction: Transaction, pipelines: Iterable[str], *, since_ms: int, now_ms: int) -> list[Finding]:
-        """What the metrics say: groups of duplicates that grew since a time, and the losses of the named pipelines."""
+        """What the metrics say: duplicates and aborted reads that grew since a time, losses of the named pipelines."""
         found = self._duplicates(transaction, since_ms, now_ms)
+        found += aborted_findings(transaction, self._pipelines, since_ms, now_ms)
         for name in pipelines:
             found += self._losses(transaction, self._pipelines[name])
         return found

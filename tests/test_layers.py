@@ -24,8 +24,7 @@ LAYERS = [
 # Package -> the only places that may import it.
 ONLY_IN = {
     "confluent_kafka": {
-        *{"kafka_reader", "lab", "benchmarks/collectors"},
-        *{"benchmarks/audit_topics.py", "benchmarks/plain_reading.py"},
+        *{"lab", "benchmarks/collectors", "benchmarks/audit_topics.py", "benchmarks/plain_reading.py"},
     },
     "kafka": {"kafka_reader", "lab"},
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab", "benchmarks/plain_reading.py"},

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from guarantees.audits import LossAudit, LossEpisode, LostId
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
 from guarantees.rules.duplicates import in_words
+from guarantees.sessions import sessions
 from guarantees.times import utc
 
 ONE_SINK_RECORD = "the pipeline writes one sink record with the same id for every source record"
@@ -28,18 +29,8 @@ def loss_episodes(
     return [
         _episode(audit, partition, session, estimated)
         for partition, found in sorted(ids.items())
-        for session in _sessions(found, audit.settle_s * 1000)
+        for session in sessions(found, lambda lost: (lost.passed_at_ms, lost.offset), audit.settle_s * 1000)
     ]
-
-
-def _sessions(ids: Iterable[LostId], gap_ms: float) -> list[list[LostId]]:
-    sessions: list[list[LostId]] = []
-    for lost in sorted(ids, key=lambda lost: (lost.passed_at_ms, lost.offset)):
-        if sessions and lost.passed_at_ms - sessions[-1][-1].passed_at_ms <= gap_ms:
-            sessions[-1].append(lost)
-        else:
-            sessions.append([lost])
-    return sessions
 
 
 def _episode(

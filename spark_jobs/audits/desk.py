@@ -15,9 +15,11 @@ from typing import Any, Self
 
 from pyspark.sql import SparkSession
 
+from guarantees.audits import Job
 from settings import Settings
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit, Progress
+from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
 from spark_jobs.audits.plans import AuditPlan
 from spark_jobs.audits.rows import Run, replace_results
@@ -145,7 +147,8 @@ class AuditDesk:
             run.plan = self._make_plan(cluster, pipeline, run.request, self._data_dir, run.started_at_ms)
         run.state, run.reason = RunState.RUNNING, None
         folder = folders.run_folder(self._data_dir, run.request.run_id)
-        audit = ExactAudit(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
+        kind = OrderAudit if run.plan.job is Job.ORDER else ExactAudit
+        audit = kind(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
         run.progress = audit.progress
         self._current = run, audit
         with self._known:

@@ -12,7 +12,6 @@ from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.comparing import merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
-from store.audit_requests import Job
 
 LISTED = 200  # single ids kept of each state; all are counted
 LOST, LATE, WAITING, SURPLUS = "lost", "late", "waiting", "surplus"
@@ -43,6 +42,8 @@ class Tally:
     ids: dict[str, Counts] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)
     listed: list[ListedId] = field(default_factory=list)
+    order: Mapping[tuple[str, int], Mapping[str, int | None]] | None = None  # by side and partition
+    order_groups: list[dict[str, Any]] = field(default_factory=list)
 
     def total(self, state: str) -> int | None:
         """Of all partitions; None where it was not counted."""
@@ -50,7 +51,7 @@ class Tally:
 
     @property
     def extra_copies(self) -> int | None:
-        if self.plan.job is Job.LOSSES:
+        if not self.plan.job.counts_copies:
             return None
         return sum(group["extra_copies"] for groups in self.groups.values() for group in groups)
 
@@ -85,13 +86,13 @@ class Tally:
 
     def named(self, folder: Path) -> "Tally":
         """With the texts of the ids, as far as they were read again."""
-        texts = _texts(folder)
+        known = texts(folder)
         for one in self.listed:
-            one.message_id = texts.get((f"{one.side}-{one.partition}", one.offset))
+            one.message_id = known.get((f"{one.side}-{one.partition}", one.offset))
         for side, groups in self.groups.items():
             for example in (example for group in groups for example in group["examples"]):
                 last = example["last"]
-                example["message_id"] = texts.get((f"{side}-{last['partition']}", last["offset"]))
+                example["message_id"] = known.get((f"{side}-{last['partition']}", last["offset"]))
         return self
 
 
@@ -103,7 +104,7 @@ def tally(plan: AuditPlan, folder: Path) -> Tally:
         found.ids[side] = _added(summary["ids"][side] for summary in summaries)
         groups = [group for summary in summaries for group in summary.get("duplicates", {}).get(side, [])]
         found.groups[side] = merged_groups(groups)
-    if plan.has_sink and plan.job is not Job.DUPLICATES:
+    if plan.has_sink and plan.job.counts_losses:
         _add_surplus(found, summaries)
         for bucket in range(plan.buckets):
             _add_missing(found, folder, bucket, summaries[bucket]["shown"])
@@ -136,7 +137,7 @@ def _add_missing(found: Tally, folder: Path, bucket: int, shown: list[int] | Non
     for state, rows in ((LATE, late), (LOST, ~late & passed), (WAITING, ~late & ~passed)):
         own = missing.taken(np.flatnonzero(rows))
         counts = found.counts.setdefault(state, {})
-        for partition, number in per_partition(own).items():
+        for partition, number in per_partition(own.partition).items():
             counts[partition] = counts.get(partition, 0) + number
         found.listed += _as_listed(own, state, later if state == LATE else None, sink)
     found.listed = _first_listed(found.listed)
@@ -192,7 +193,8 @@ def _added(counts: Iterable[Mapping[str, int]]) -> Counts:
     return found
 
 
-def _texts(folder: Path) -> dict[tuple[str, int], str | None]:
+def texts(folder: Path) -> dict[tuple[str, int], str | None]:
+    """Of the records that were read again, by the name of their range and their offset."""
     found: dict[tuple[str, int], str | None] = {}
     for path in (folder / folders.NAMED).glob("*.json"):
         name = path.name.split(".")[0]

@@ -9,6 +9,7 @@ from guarantees.observations import Member, OpenProducer, Transaction
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader import (
+    configurations,
     consumer_groups,
     epoch_ends,
     features,
@@ -401,5 +402,6 @@ def test_every_request_that_is_built_may_be_sent():
         features.brokers_request(),
         features.versions_request(),
         rights.cluster_request(),
+        configurations.configurations_request(["orders"]),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.audits import Job
 from settings import ClusterSettings, MessageId, PipelineSettings, Settings, StoreSettings
 from spark_jobs.audits import blocks, desk, exact, folders
 from spark_jobs.audits.blocks import Account
@@ -17,7 +18,7 @@ from spark_jobs.audits.exact import AuditFailedError
 from spark_jobs.audits.tasks import Outcome, ReadTask, SearchTask
 from spark_jobs.audits.working import work
 from spark_jobs.live import audit_between_rounds
-from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot
 from store.rows import python_rows
