@@ -1,4 +1,4 @@
-"""Views that several questions ask of: their rows, kept for the process as long as the memory set aside for them lasts.
+"""Views that several questions ask of: their rows, kept for the process within a time and an amount of memory.
 
 A kept view is found by its window and its segments: with another segment, or one that was made again, it is another.
 """
@@ -9,13 +9,14 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from cachetools import LRUCache, cached
+from cachetools import TTLCache, cached
 
 from store.contracts import Family, Table
 from store.folders import Segment
 from store.views import held, newest_query, window_query
 
-MOST_BYTES = 128 * 2**20
+MOST_BYTES = 64 * 2**20
+KEPT_FOR_S = 120
 
 
 def _size(rows: pa.Table) -> int:
@@ -23,7 +24,7 @@ def _size(rows: pa.Table) -> int:
 
 
 # A view that is larger than all of it is read anew each time.
-_kept: LRUCache[Any, pa.Table] = LRUCache(MOST_BYTES, getsizeof=_size)
+_kept: TTLCache[Any, pa.Table] = TTLCache(MOST_BYTES, KEPT_FOR_S, getsizeof=_size)
 
 
 def _key(

@@ -71,7 +71,17 @@ def test_a_view_is_read_once_until_a_segment_of_its_window_is_added(tmp_path, lo
     assert len(rows(tmp_path, "rounds", HOUR_WINDOW, is_kept=True)) == 2
 
 
-def test_kept_views_do_not_outgrow_the_memory_set_aside_for_them():
-    assert kept_views._kept.maxsize == kept_views.MOST_BYTES
-    assert kept_views._kept.currsize <= kept_views.MOST_BYTES
-    assert kept_views._kept.currsize == sum(view.nbytes for view in kept_views._kept.values())
+def test_kept_views_do_not_outgrow_the_memory_set_aside_for_them(tmp_path, log, monkeypatch):
+    for number in range(30):
+        log.append("rounds", [round_row(number, T0 + number * MINUTE)])
+    kept_views._kept.clear()
+    rows(tmp_path, "rounds", HOUR_WINDOW, is_kept=True)
+    monkeypatch.setattr(kept_views._kept, "_Cache__maxsize", kept_views._kept.currsize // 3)
+    kept_views._kept.clear()
+
+    for number in range(30):
+        window = Window(T0 + number * MINUTE, T0 + (number + 1) * MINUTE)
+        assert len(rows(tmp_path, "rounds", window, is_kept=True)) == 1
+
+    assert 0 < len(views_over(tmp_path)) < 30
+    assert kept_views._kept.currsize <= kept_views._kept.maxsize
