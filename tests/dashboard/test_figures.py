@@ -1,5 +1,6 @@
 """What is drawn and counted: gaps stay gaps, intervals stay intervals, and old evidence is stale."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -121,6 +122,14 @@ def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names(
     assert [span.lane for span in spans][0] == "rebalancing"
     assert {trace.name for trace in figure.data} == {"assignment", "rebalancing"}
     assert not any("<img" in str(label) for trace in figure.data for label in trace.y)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [([], "nothing"), ([4], "t 4"), ([2, 1], "t 1, 2"), ([0, 2, 1, 7, 9, 10, 11, 12], "t 0–2, 7, 9–12")],
+)
+def test_partitions_that_follow_one_another_are_told_by_the_first_and_the_last(numbers, told):
+    assert memberships.owned(json.dumps([["t", number] for number in numbers])) == told
 
 
 def signal(name, at_ms, refused=0, asked=4):
