@@ -49,7 +49,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """How to reach a cluster; the same words serve both client libraries."""
+    """How to reach a cluster."""
 
     protocol: str = "PLAINTEXT"
     sasl_mechanism: str | None = None
@@ -217,7 +217,7 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkSettings:
-    """Where the jobs run. `round_s` is the pause between two live rounds."""
+    """Where the jobs run: local[*], spark://, yarn, k8s:// or sc://. `round_s` is the pause between two live rounds."""
 
     master: str = "local[*]"
     round_s: float = 5.0

@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 from benchmarks.audit_topics import Topics
 from benchmarks.process_tree import Used, measured
+from guarantees.audits import Job
 from lab.cache import cache_dir
 from settings import ClusterSettings, MessageId, PipelineSettings, SparkSettings
 from spark_jobs.audits import folders
@@ -23,7 +24,7 @@ from spark_jobs.samples import as_frame, new_samples, read_ranges
 from spark_jobs.session import spark_session, tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.transforms.losses import judged_ids
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
 SETTINGS = SparkSettings(master="local[2]")

@@ -23,8 +23,9 @@ from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
 from dashboard.action_log import NotWritableError, append_row, open_log
+from guarantees.audits import Job
 from settings import PipelineSettings, Settings
-from store.audit_requests import AuditRequest, Cancellation, Job, RunState, cancel_row, request_row
+from store.audit_requests import AuditRequest, Cancellation, RunState, cancel_row, request_row
 from store.errors import StoreBusyError, StoreLockedError
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot

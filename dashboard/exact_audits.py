@@ -8,10 +8,9 @@ from typing import Any
 from dashboard import audit_words, wording
 from dashboard.audit_examples import message_id, place, producer
 from dashboard.names import cut
-from guarantees.audits import DuplicateCause
+from guarantees.audits import DuplicateCause, Job
 from guarantees.findings import Grade
 from settings import PipelineSettings
-from store.audit_requests import Job
 
 Row = Mapping[str, Any]
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.names import cut
-from store.audit_requests import AuditRequest, Job, Requested, RunState
+from guarantees.audits import Job
+from store.audit_requests import AuditRequest, Requested, RunState
 
 Row = Mapping[str, Any]
 

@@ -6,6 +6,23 @@ from enum import StrEnum
 from guarantees.findings import Bounds
 
 
+class Job(StrEnum):
+    """What an exact audit counts."""
+
+    AUDIT = "audit"  # duplicates, losses and surplus
+    DUPLICATES = "duplicates"
+    LOSSES = "losses"  # and surplus
+    ORDER = "order"  # of records within their keys
+
+    @property
+    def counts_copies(self) -> bool:
+        return self in (Job.AUDIT, Job.DUPLICATES)
+
+    @property
+    def counts_losses(self) -> bool:
+        return self in (Job.AUDIT, Job.LOSSES)
+
+
 class DuplicateCause(StrEnum):
     """How the second copy came to be, read from both copies' producer identity."""
 

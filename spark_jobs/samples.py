@@ -110,7 +110,7 @@ def new_samples(reads: Iterable[RangeRead]) -> pa.Table:
 
 def as_frame(spark: SparkSession, files: Iterable[Path]) -> DataFrame:
     """id_samples, or aborted_ids, from exactly these files, read by Spark itself."""
-    paths = [str(path) for path in files]
+    paths = [str(path.absolute()) for path in files]  # whoever reads them has a working directory of its own
     return spark.read.schema(ID_SAMPLES).parquet(*paths) if paths else spark.createDataFrame([], ID_SAMPLES)
 
 

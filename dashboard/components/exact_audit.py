@@ -15,9 +15,10 @@ from dashboard.names import cut, in_markdown
 from dashboard.queries import Question, Rows
 from dashboard.spreadsheets import csv_text
 from dashboard.view import View
+from guarantees.audits import Job
 from guarantees.findings import Grade
 from settings import PipelineSettings
-from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row, requested
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row, requested
 from store.rows import Row as StoredRow
 
 PACE_S = 2

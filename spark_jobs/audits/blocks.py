@@ -101,11 +101,15 @@ def write_block(
     folder: Path, name: str, first: int, following: int, copies: Copies, account: Account, buckets: int
 ) -> None:
     """The copies kept of [first, following) of one range, one record batch for each bucket."""
+    batches = [copies] if buckets == 1 else _by_bucket(copies, buckets)
+    write_copies(folder / f"{name}.{first}-{following}.arrow", batches, account)
+
+
+def _by_bucket(copies: Copies, buckets: int) -> list[Copies]:
     bucket = bucket_of(copies.id_hash, buckets)
     order = np.argsort(bucket, kind="stable")
     ends = np.searchsorted(bucket[order], np.arange(buckets), side="right").tolist()
-    batches = [copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
-    write_copies(folder / f"{name}.{first}-{following}.arrow", batches, account)
+    return [copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def write_copies(path: Path, batches: Iterable[Copies], account: Account) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from pyspark.sql import SparkSession
 
+from guarantees.audits import Job
 from settings import Settings
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit, Progress
@@ -23,7 +24,7 @@ from spark_jobs.audits.planning import fetch_plan
 from spark_jobs.audits.plans import AuditPlan
 from spark_jobs.audits.rows import Run, replace_results
 from spark_jobs.findings import RecordFindings
-from store.audit_requests import AuditRequest, Cancellation, Job, RunState, load_requests, requests_version
+from store.audit_requests import AuditRequest, Cancellation, RunState, load_requests, requests_version
 from store.errors import StoreBusyError, StoreError
 from store.metrics import MetricsWriter
 from store.rows import python_rows

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from guarantees.audits import Job
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import CLEANUP_POLICY
 from guarantees.unknown import Unknown
-from kafka_reader.configurations import Configurations
+from kafka_reader.configurations import fetch_configurations
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.list_offsets import (
@@ -23,12 +24,11 @@ from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_ran
 from spark_jobs.commits import CommitSample, due_to
 from spark_jobs.offsets import NO_RECORD_SINCE, Offsets, listed
 from spark_jobs.ranges import Part
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from store.reading import Window, read
 from store.rows import python_rows
 
 TIMEOUT_S = 5.0  # nothing waits for an audit's questions as a round does
-CONFIGURATION_TIMEOUT_S = 10.0
 Committed = Mapping[tuple[str, int], int]  # by topic id and partition of the source
 
 
@@ -59,9 +59,7 @@ def _planned(
 ) -> AuditPlan:
     topology = fetch_topology(connections)
     sides = {side: topic for side, topic in ((SOURCE, pipeline.source), (SINK, pipeline.sink)) if topic is not None}
-    policies = Configurations(cluster.bootstrap_servers, cluster.security).fetch(
-        sides.values(), CONFIGURATION_TIMEOUT_S
-    )
+    policies = fetch_configurations(connections, sides.values())
     committed = committed_for(data_dir, topology.cluster_id, pipeline, now_ms)
     ranges = [
         planned_range(

@@ -138,7 +138,7 @@ def _add_missing(found: Tally, folder: Path, bucket: int, shown: list[int] | Non
     for state, rows in ((LATE, late), (LOST, ~late & passed), (WAITING, ~late & ~passed)):
         own = missing.taken(np.flatnonzero(rows))
         counts = found.counts.setdefault(state, {})
-        for partition, number in per_partition(own).items():
+        for partition, number in per_partition(own.partition).items():
             counts[partition] = counts.get(partition, 0) + number
         first = own.taken(_first_of_each(own, _listed_of_each(found.plan)))
         found.listed += _as_listed(first, state, later if state == LATE else None, sink)

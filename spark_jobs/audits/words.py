@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from guarantees.audits import Job
 from settings import MessageId, PipelineSettings, RecordOrder
 from spark_jobs.audits.plans import SINK, SOURCE, AuditRange
-from store.audit_requests import Job
 
 COMMITS_SEEN_MS = 15 * 60_000  # how far back a sample of the group's commits is sought
 NAMED = 3

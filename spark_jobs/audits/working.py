@@ -95,11 +95,13 @@ def _compare(task: CompareTask) -> Outcome:
             SOURCE: comparing.duplicate_groups(source),
             SINK: comparing.duplicate_groups(sink, task.fan_out),
         }
-    summary["ids"] = {side: comparing.per_partition(each.judged) for side, each in ((SOURCE, source), (SINK, sink))}
+    summary["ids"] = {
+        side: comparing.per_partition(each.partitions(each.judged)) for side, each in ((SOURCE, source), (SINK, sink))
+    }
     if task.job.counts_losses and any(each.side == SINK for each in task.ranges):
-        missing = comparing.missing(source.judged, sink.ids[sink.counts >= task.fan_out])
-        surplus = comparing.missing(sink.judged, source.ids)
-        summary["surplus"] = {"counts": comparing.per_partition(surplus), "listed": listed(surplus)}
+        missing = comparing.missing(source, sink.ids[sink.counts >= task.fan_out])
+        surplus = comparing.missing(sink, source.ids)
+        summary["surplus"] = {"counts": comparing.per_partition(surplus.partition), "listed": listed(surplus)}
         summary["missing"] = len(missing)
         summary["shown"] = comparing.counted(missing.id_hash, sink).tolist() if task.fan_out > 1 else None
         blocks.write_copies(missing_path(task.folder, task.bucket), [missing], Account())

@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from store.audit_requests import AuditRequest, Job, request_row
+from guarantees.audits import Job
+from store.audit_requests import AuditRequest, request_row
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name

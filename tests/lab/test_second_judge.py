@@ -89,6 +89,12 @@ def test_a_group_that_reads_what_was_aborted_meets_it():
     assert met([*history, read({0: "a"})]) == {Met(Anomaly.ABORTED_READ, "payments", "g"): 1}
 
 
+def test_what_was_sent_again_after_it_was_aborted_is_no_aborted_read():
+    history = [sent("a", 0, outcome=Outcome.FAIL), sent("a", 2), read({2: "a"}, by="g"), read({2: "a"})]
+
+    assert met(history) == Counter()
+
+
 @pytest.mark.parametrize(
     ("history", "anomaly"),
     [

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.audits import Job
 from guarantees.findings import Kind
 from settings import ClusterSettings, MessageId, PipelineSettings, Settings, StoreSettings
 from spark_jobs.audits import blocks, desk, exact, folders
@@ -19,7 +20,7 @@ from spark_jobs.audits.tasks import Outcome, ReadTask, SearchTask
 from spark_jobs.audits.working import work
 from spark_jobs.findings import RecordFindings
 from spark_jobs.live import audit_between_rounds
-from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row
 from store.findings import load_findings
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot

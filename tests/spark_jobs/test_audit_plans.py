@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.audits import Job
 from guarantees.unknown import Unknown
 from settings import MessageId, PipelineSettings, Security, SparkSettings
 from spark_jobs.audits import planning, words, working
@@ -15,7 +16,7 @@ from spark_jobs.audits.tasks import Outcome, in_lanes
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from store.log import SegmentLog
 from tests.spark_jobs.histories import audit_range, plan
 

@@ -7,12 +7,13 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from cli.backlog import backlog_lines
+from guarantees.audits import Job
 from settings import RecordOrder
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit
 from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from tests.spark_jobs.scripted import Script, ids
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyspark.sql import functions as sf
 
+from guarantees.audits import Job
 from kafka_reader.ordered_records import decode_ordered
 from settings import ClusterSettings, PipelineSettings, RecordOrder
 from spark_jobs.audits import blocks, folders, order_files
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.order import OrderAudit
 from spark_jobs.transforms.order import EXAMPLES, RECORDS, compared, order_accounts, violation_groups
-from store.audit_requests import Job
 from tests.kafka_reader.built_batches import Sent, batch
 from tests.spark_jobs.histories import plan
 from tests.spark_jobs.ordered import Placed, oracle
