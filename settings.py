@@ -49,7 +49,7 @@ class Secret:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Security:
-    """How to reach a cluster; the same words serve both client libraries."""
+    """How to reach a cluster."""
 
     protocol: str = "PLAINTEXT"
     sasl_mechanism: str | None = None
@@ -142,13 +142,32 @@ class MessageId:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOrder:
+    """What must rise from one record of a key to the next: a whole number in decimal digits, in a header or at a path
+    of keys in a value that is JSON, or the record's own time. Exactly one is given.
+    """
+
+    header: str | None = None
+    json: str | None = None
+    timestamp: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.header is not None) + (self.json is not None) + self.timestamp != 1:
+            raise SettingsError(
+                'an order is { header = "name" }, { json = "path.in.value" } or { timestamp = true }, one of them'
+            )
+        if self.json is not None and not all(self.json.split(".")):
+            raise SettingsError(f"an order's json is keys joined by dots, none of them empty; not {self.json!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineSettings:
     """A pipeline with its promise, and how its records are audited.
 
     `rate` is the share of message ids kept, the same on both sides; `settle_s` how long an id may be missing before it
     counts as lost; `horizon_s` how far back a duplicate's first copy is sought; `one_to_one` declares that every source
     record has exactly one sink record with the same id (a missing one is then PROVEN lost), or `fan_out` of them where
-    one becomes several; `store_ids` false keeps hashes only.
+    one becomes several; `store_ids` false keeps hashes only. `order` declares what rises within a key.
     """
 
     name: str
@@ -164,6 +183,7 @@ class PipelineSettings:
     one_to_one: bool = False
     fan_out: int = 1
     store_ids: bool = True
+    order: RecordOrder | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:

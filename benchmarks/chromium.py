@@ -62,6 +62,18 @@ class Look:
         self.page.mouse.move(box["x"] + box["width"] * 0.7, y, steps=8)
         return self._timed(self.page.mouse.up, "text=Frozen window")
 
+    def thawed(self) -> None:
+        """Back to the live window, where it is frozen."""
+        button = self.page.get_by_role("button", name="Back to live")
+        if button.count():
+            button.click()
+            self.page.get_by_text("Frozen window", exact=True).wait_for(state="detached", timeout=PATIENCE_MS)
+        self.settled()
+
+    def settled(self) -> None:
+        """Until the page has nothing left to do."""
+        self.page.locator(IDLE).wait_for(timeout=PATIENCE_MS)
+
     def refreshed(self, seconds: float) -> Refresh:
         """What arrives and is worked off while the page refreshes itself once."""
         self.page.evaluate("window.longTasks.length = 0")
@@ -74,7 +86,7 @@ class Look:
         began = time.perf_counter()
         act()
         self.page.locator(shown).first.wait_for(state="visible", timeout=PATIENCE_MS)
-        self.page.locator(IDLE).wait_for(timeout=PATIENCE_MS)
+        self.settled()
         return time.perf_counter() - began
 
     def _count(self, event: dict[str, dict[str, object]]) -> None:

@@ -34,6 +34,8 @@ from store.rows import python_rows
 POLL_S = 0.5
 TAKE_OVER_EVERY_S = 10.0  # a resident session that died comes back within that, or nobody runs the request
 
+ALONE = (Job.DUPLICATES, Job.LOSSES, Job.ORDER)
+
 Row = Mapping[str, Any]
 
 
@@ -42,7 +44,7 @@ def add_audit(kinds: Any) -> None:
     audit = kinds.add_parser("audit", help="count duplicates and losses of a closed window exactly")
     audit.set_defaults(job=Job.AUDIT)
     run = kinds.add_parser("run", help="one job over a closed window, exactly")
-    run.add_argument("job", type=Job, choices=(Job.DUPLICATES, Job.LOSSES), metavar="{duplicates,losses}")
+    run.add_argument("job", type=Job, choices=ALONE, metavar=f"{{{','.join(ALONE)}}}")
     for command in (audit, run):
         add_settings_arguments(command)
         command.add_argument("--pipeline", required=True, help="its name in the settings")

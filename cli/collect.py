@@ -11,6 +11,7 @@ from cli.chosen import add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
 from collectors import runner
+from collectors.frugal_process import be_frugal
 from guarantees.observations import Round
 
 
@@ -25,6 +26,7 @@ def add_to(commands: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until told to stop; or one round, which it prints."""
+    be_frugal()
     settings = chosen_settings(arguments)
     log_to_file(Path(settings.store.data_dir), "collect")
     newest = runner.run(settings, stop_event(), once=arguments.once)

@@ -10,7 +10,7 @@ from guarantees.needs import NEEDS, hidden_without
 from guarantees.observations import Coverage, GroupState, Round, Signal
 from kafka_reader.errors import NOT_PERMITTED, CollectionError
 from kafka_reader.rights import cluster_request
-from kafka_reader.security import security_sentences
+from kafka_reader.security import security_sentence
 from settings import ClusterSettings, PipelineSettings, SettingsError
 
 
@@ -18,7 +18,7 @@ def check(cluster: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) 
     """Ask everything once; nothing is stored."""
     try:
         with open_cluster(cluster, pipelines) as watched:
-            return [*security_sentences(cluster.security), *_seen(watched)]
+            return [security_sentence(cluster.security), *_seen(watched)]
     except SettingsError as exc:
         return [f"{cluster.name}: {exc}"]
 

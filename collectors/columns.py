@@ -33,6 +33,12 @@ def reasons(size: int, unknown: Mapping[int, Unknown | None], *, absent: str) ->
     return pa.array(list(number_of), pa.string()).take(pa.array(numbers, mask=is_known))
 
 
+def few_values(values: NDArray[np.int64]) -> list[int]:
+    """As Python's numbers, one for all that are equal: times of a handful of answers beside thousands of rows."""
+    few: dict[int, int] = {}
+    return [few.setdefault(value, value) for value in values.tolist()]
+
+
 def flags(size: int, rows: Sequence[int]) -> Flags:
     """True in these rows."""
     found = np.zeros(size, np.bool_)

@@ -33,7 +33,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Blocks laid out as rows; `answers` numbers the coordinators' answers, `first_rows` where each begins if joined.
+    """Blocks laid out as rows; `former_keys` are those of the places before.
 
     The same as long as the answers keep their layouts and nobody reads anything else: then the keys, which cost most,
     are those of the round before.
@@ -42,6 +42,7 @@ class Places:
     groups: Sequence[str]
     blocks: Sequence[Block]
     made_of: tuple[object, ...]
+    former_keys: Sequence[GroupPartition] = ()
 
     @cached_property
     def group(self) -> Ints:
@@ -67,11 +68,14 @@ class Places:
 
     @cached_property
     def keys(self) -> list[GroupPartition]:
-        return [
+        """Those of the places before where they are the same: else the two would live on beside each other."""
+        former = {key: key for key in self.former_keys}
+        made = (
             GroupPartition(self.groups[block.group], block.topic, partition)
             for block in self.blocks
             for partition in block.partitions.tolist()
-        ]
+        )
+        return [former.get(key, key) for key in made]
 
     @property
     def sizes(self) -> list[int]:
@@ -94,7 +98,7 @@ def places(
         for number, (group_id, commits) in enumerate(fetched.items())
         for block in _blocks(number, commits, reads.get(group_id, frozenset()), of_topic)
     ]
-    return Places(list(fetched), blocks, made_of)
+    return Places(list(fetched), blocks, made_of, () if before is None else before.keys)
 
 
 def by_topic(partitions: Sequence[TopicPartition]) -> dict[str, Ints]:

@@ -79,20 +79,26 @@ def _named(names: Sequence[T], numbers: Ints) -> list[T]:
 
 
 def partitions_read(
-    before: Reads, found: Commits, places_before: Places | None, assigned: Mapping[str, Iterable[TopicPartition]]
+    before: Reads,
+    found: Commits,
+    places_before: Places | None,
+    assigned: Mapping[str, Iterable[TopicPartition]],
+    watched: Iterable[TopicPartition],
 ) -> Reads:
     """What the next round knows of each group: replaced by what the coordinator said, kept while it says nothing.
 
-    The very same value as before where nothing has changed, so that nobody has to compare it.
+    The very same value as before where nothing has changed, so that nobody has to compare it; of partitions that are
+    `watched` the very same keys.
     """
     if found.places is places_before and all(
         before[group_id].issuperset(its) for group_id, its in assigned.items() if group_id in before
     ):
         return before
+    shared = {partition: partition for partition in watched}
     reads = {
         group_id: before.get(group_id, frozenset())
         if isinstance(commits.partitions, Unknown)
-        else frozenset(commits.partitions) | frozenset(assigned.get(group_id, ()))
+        else frozenset(shared.get(each, each) for each in (*commits.partitions, *assigned.get(group_id, ())))
         for group_id, commits in found.fetched.items()
     }
     return before if reads == before else reads

@@ -7,7 +7,8 @@ from collectors import seldom
 from collectors.intervals import Interval, Key, Seen
 from guarantees.topic_settings import TopicSettings
 from guarantees.unknown import Unknown
-from kafka_reader.configurations import Configurations
+from kafka_reader.configurations import fetch_configurations
+from kafka_reader.connection import Connections
 from kafka_reader.errors import is_not_permitted
 from kafka_reader.metadata import Topology
 
@@ -22,8 +23,8 @@ def is_due(rounds_done: int, known: Settings, topics: tuple[str, ...]) -> bool:
     return seldom.is_due(rounds_done) or not known.keys() >= set(topics)
 
 
-def collect(configurations: Configurations, topics: tuple[str, ...], timeout_s: float) -> Settings:
-    return configurations.fetch(topics, timeout_s)
+def collect(connections: Connections, topics: tuple[str, ...]) -> Settings:
+    return fetch_configurations(connections, topics)
 
 
 def renewed(before: Settings, now: Settings) -> dict[str, Mapping[str, str] | Unknown]:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from collectors.columns import flags, numbers_or_null
+from collectors.columns import few_values, flags, numbers_or_null
 from collectors.leaders import Led, offsets_of_leaders
 from collectors.offset_columns import epoch_columns, offset_columns, places
 from collectors.signals import Answered
@@ -82,8 +82,8 @@ def partition_offsets(topology: Topology, found: OffsetTable) -> dict[TopicParti
         high.offsets_or_reasons,
         high.epochs_or_reasons,
         [broker if broker >= 0 else None for broker in high.broker.tolist()],
-        found.log_starts.observed_at_ms.tolist(),
-        high.observed_at_ms.tolist(),
+        few_values(found.log_starts.observed_at_ms),
+        few_values(high.observed_at_ms),
     )
     return dict(zip(high.partitions, made, strict=True))
 

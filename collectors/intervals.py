@@ -7,6 +7,7 @@ interval: what happened in between is not known.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -23,13 +24,17 @@ NOT_OBSERVED = "not observed between"
 TIMES = ("started_at", "started_after", "last_seen_at", "ended_before", "ended_reason")
 
 
+# One for all of them: most subjects have none.
+NO_DETAIL: Columns = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """A subject as observed: another `value` ends its interval, `detail` is only kept up to date."""
 
     value: Columns
     at_ms: int
-    detail: Columns = field(default_factory=dict)
+    detail: Columns = field(default_factory=lambda: NO_DETAIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +144,19 @@ def interval(table: str, row: Mapping[str, object], details: Sequence[str]) -> I
     apart = {"cluster_id", *names, *TIMES, *details}
     return Interval(
         key=tuple(row[name] for name in names),
-        value={name: value for name, value in row.items() if name not in apart},
-        detail={name: row[name] for name in details},
+        value={name: _fixed(value) for name, value in row.items() if name not in apart},
+        detail={name: _fixed(row[name]) for name in details} or NO_DETAIL,
         started_at_ms=_time(row["started_at"]),
         started_after_ms=None if row["started_after"] is None else _time(row["started_after"]),
         last_seen_at_ms=_time(row["last_seen_at"]),
         ended_before_ms=None if row["ended_before"] is None else _time(row["ended_before"]),
         ended_reason=None if row["ended_reason"] is None else str(row["ended_reason"]),
     )
+
+
+def _fixed(value: object) -> object:
+    """Lists of the store are tuples here, as what is seen has them."""
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _time(value: object) -> int:

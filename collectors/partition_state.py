@@ -58,11 +58,11 @@ def seen(states: Mapping[TopicPartition, PartitionState], settings: Mapping[str,
                 "topic": partition.topic,
                 "leader": state.leader,
                 "leader_epoch": state.leader_epoch,
-                "replicas": list(state.replicas),
-                "in_sync_replicas": list(state.in_sync_replicas),
-                "eligible_leader_replicas": _listed(state.eligible_leader_replicas),
-                "last_known_eligible_leader_replicas": _listed(state.last_known_eligible_leader_replicas),
-                "offline_replicas": list(state.offline_replicas),
+                "replicas": state.replicas,
+                "in_sync_replicas": state.in_sync_replicas,
+                "eligible_leader_replicas": state.eligible_leader_replicas,
+                "last_known_eligible_leader_replicas": state.last_known_eligible_leader_replicas,
+                "offline_replicas": state.offline_replicas,
                 "min_insync_replicas": minimum.get(partition.topic),
             },
             at_ms=state.observed_at_ms,
@@ -87,7 +87,3 @@ def gone(topology: Topology, interval: Interval) -> str | None:
 def values(topology: Topology) -> list[object]:
     """Everything asked for: partitions, and topics that answered with an error."""
     return [*topology.states.values(), *topology.failed.values()]
-
-
-def _listed(replicas: tuple[int, ...] | None) -> list[int] | None:
-    return None if replicas is None else list(replicas)

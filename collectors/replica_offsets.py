@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from collectors.columns import numbers_or_null
+from collectors.columns import few_values, numbers_or_null
 from collectors.offset_columns import epoch_columns, offset_columns, places
 from collectors.signals import Answered
 from guarantees.observations import ReplicaOffset
@@ -47,7 +47,7 @@ def observations(topology: Topology, listed: Listed) -> dict[TopicPartition, tup
     found: dict[TopicPartition, tuple[ReplicaOffset, ...]] = {}
     for replica, ends in sorted(listed.items()):
         topic_ids = [topology.topic_ids.get(partition.topic) for partition in ends.partitions]
-        offsets, epochs, times = ends.offsets_or_reasons, ends.epochs_or_reasons, ends.observed_at_ms.tolist()
+        offsets, epochs, times = ends.offsets_or_reasons, ends.epochs_or_reasons, few_values(ends.observed_at_ms)
         made = map(ReplicaOffset, topic_ids, [replica] * len(ends), offsets, epochs, times)
         for partition, end in zip(ends.partitions, made, strict=True):
             found[partition] = (*found.get(partition, ()), end)

@@ -6,6 +6,7 @@ retention, and a commit above a high watermark read after it is ahead of the log
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from collectors import (
     committed_offsets,
@@ -30,7 +31,7 @@ from collectors.histories import Context, Sampled, Told
 from collectors.history_steps import HistoryAnswers, ask_for_histories
 from collectors.intervals import Running
 from collectors.kept_intervals import Facts
-from collectors.rows import Rows
+from collectors.rows import Makers, Rows, RowsOnDemand
 from collectors.signals import Signals
 from collectors.steps import Answers, Steps, ask_everything
 from collectors.watched import Remembered, Watched
@@ -108,13 +109,15 @@ def collect_round(
     told = _told(watched, topology, remembered, read, observed)
     return Collected(
         round=observed,
-        rows={
-            **interval_rows,
-            **_rows(watched, topology, answers, observed),
-            **_cluster_rows(watched, topology, about, observed),
-            # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
-            **told.rows,
-        },
+        rows=RowsOnDemand(
+            {
+                **_made(interval_rows),
+                **_rows(watched, topology, answers, observed),
+                **_cluster_rows(watched, topology, about, observed),
+                # The ledger of Kafka's own topics after what was read of them: without an entry it is read again.
+                **_made(told.rows),
+            }
+        ),
         remembered=replace(
             _remembered(remembered, topology, answers, about, observed, intervals), histories=told.histories
         ),
@@ -157,26 +160,30 @@ def _told(watched: Watched, topology: Topology, remembered: Remembered, read: Hi
     return histories.told(remembered.histories, read.group_log, read.transaction_log, sampled, context)
 
 
-def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> dict[str, Rows]:
+def _made(rows: Mapping[str, Rows]) -> Makers:
+    return {table: partial(rows.__getitem__, table) for table in rows}
+
+
+def _rows(watched: Watched, topology: Topology, answers: Answers, observed: Round) -> Makers:
     cluster_id, tick = observed.cluster_id, observed.tick
     return {
-        rounds.TABLE: rounds.rows(watched.settings.name, watched.settings.interval_s, observed),
-        end_offsets.TABLE: end_offsets.rows(cluster_id, tick, topology, answers.offsets),
-        replica_offsets.TABLE: replica_offsets.rows(cluster_id, tick, topology, answers.replicas),
-        epoch_ends.TABLE: epoch_ends.rows(cluster_id, tick, topology, answers.epoch_ends),
-        committed_offsets.TABLE: committed_offsets.rows(cluster_id, tick, answers.commits, topology),
+        rounds.TABLE: partial(rounds.rows, watched.settings.name, watched.settings.interval_s, observed),
+        end_offsets.TABLE: partial(end_offsets.rows, cluster_id, tick, topology, answers.offsets),
+        replica_offsets.TABLE: partial(replica_offsets.rows, cluster_id, tick, topology, answers.replicas),
+        epoch_ends.TABLE: partial(epoch_ends.rows, cluster_id, tick, topology, answers.epoch_ends),
+        committed_offsets.TABLE: partial(committed_offsets.rows, cluster_id, tick, answers.commits, topology),
     }
 
 
-def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> dict[str, Rows]:
+def _cluster_rows(watched: Watched, topology: Topology, about: ClusterAnswers, observed: Round) -> Makers:
     cluster_id, tick, ended_at_ms = observed.cluster_id, observed.tick, observed.ended_at_ms
     return {
-        share_offsets.TABLE: share_offsets.rows(cluster_id, tick, about.share_offsets, ended_at_ms),
-        log_dirs.DIRECTORY_TABLE: log_dirs.directory_rows(cluster_id, tick, about.log_dirs, ended_at_ms),
-        log_dirs.REPLICA_TABLE: log_dirs.replica_rows(
-            cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
+        share_offsets.TABLE: partial(share_offsets.rows, cluster_id, tick, about.share_offsets, ended_at_ms),
+        log_dirs.DIRECTORY_TABLE: partial(log_dirs.directory_rows, cluster_id, tick, about.log_dirs, ended_at_ms),
+        log_dirs.REPLICA_TABLE: partial(
+            log_dirs.replica_rows, cluster_id, tick, topology, about.log_dirs, watched.settings.watches_topic
         ),
-        quorum.SAMPLE_TABLE: quorum.rows(cluster_id, tick, about.quorum),
+        quorum.SAMPLE_TABLE: partial(quorum.rows, cluster_id, tick, about.quorum),
     }
 
 
@@ -191,7 +198,9 @@ def _remembered(
     states = groups.known(observed.groups)
     return Remembered(
         groups=answers.groups.known,
-        reads=committed_offsets.partitions_read(before.reads, answers.commits, before.places, _assigned(states)),
+        reads=committed_offsets.partitions_read(
+            before.reads, answers.commits, before.places, _assigned(states), answers.scope.partitions
+        ),
         places=answers.commits.places,
         scope=answers.scope,
         topology=topology,

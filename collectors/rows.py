@@ -1,7 +1,8 @@
 """How observed values become columns."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -11,7 +12,26 @@ from guarantees.unknown import Unknown
 
 Row = dict[str, object]
 # Where there are many, columns without a value for each.
-Rows = Sequence[Row] | pa.Table
+Rows: TypeAlias = Sequence[Row] | pa.Table
+
+# How they are made, by table.
+Makers: TypeAlias = Mapping[str, Callable[[], Rows]]
+
+
+class RowsOnDemand(Mapping[str, Rows]):
+    """Rows by table, made each time they are asked for: of a large cluster only one table's need be there at a time."""
+
+    def __init__(self, makers: Makers) -> None:
+        self._makers = makers
+
+    def __getitem__(self, table: str) -> Rows:
+        return self._makers[table]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 def known_or_reason(name: str, value: int | Unknown | None, *, absent: str = "not asked") -> Row:

@@ -1,6 +1,5 @@
 """Run the rounds of every cluster, each on a thread of its own: collect, store, judge."""
 
-import gc
 import logging
 import socket
 import threading
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from collectors import histories, rounds, stored
 from collectors.batch_headers import HeaderRounds
+from collectors.frugal_process import give_back_memory
 from collectors.judging import Judged, judge, judge_again, thresholds
 from collectors.replay import remembered, replayed_rounds
 from collectors.round import Collected, collect_round, fetch_cluster, unreachable_round
@@ -22,6 +22,7 @@ from collectors.watched import Remembered, Watched, open_cluster
 from guarantees.memory import Memory
 from guarantees.observations import Round
 from kafka_reader.connection import now_ms
+from kafka_reader.metadata import Topology
 from settings import ClusterSettings, Settings, SettingsError
 from store.findings import append_events, load_findings
 from store.log import SegmentLog
@@ -37,7 +38,6 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
 
     Raises StoreLockedError where another process collects into the same data directory.
     """
-    collect_cycles_rarely()
     log = SegmentLog(Path(settings.store.data_dir), producer_name(socket.gethostname(), ROLE))
     try:
         with ThreadPoolExecutor(len(settings.clusters), thread_name_prefix=ROLE) as threads:
@@ -45,14 +45,6 @@ def run(settings: Settings, stop: threading.Event, once: bool = False) -> list[R
             return [newest for each in watching if (newest := each.result()) is not None]
     finally:
         log.close()
-
-
-def collect_cycles_rarely() -> None:
-    """Of a process that does nothing but rounds: with Python's defaults the search takes as long as all else together.
-
-    A round of a large cluster makes a quarter of a million values that live until the next one and form no cycles.
-    """
-    gc.set_threshold(50_000, 10, 10)
 
 
 def _watch(
@@ -80,8 +72,9 @@ def _collect(watched: Watched, settings: Settings, log: SegmentLog, stop: thread
     due_s = time.monotonic()
     newest: Round | None = None
     while not stop.is_set():
+        newest = None  # a second round of a large cluster need not be held while the next one is made
         try:
-            newest = rounds_of_cluster.next_round().round
+            newest = rounds_of_cluster.next_round()
         except Exception:
             # The other clusters go on; the log tells what to mend.
             logger.exception("a round of cluster %s failed by a fault of Tidemark", cluster.name)
@@ -123,23 +116,31 @@ class ClusterRounds:
         if last is not None:
             self._resume(last)
 
-    def next_round(self) -> Collected:
+    def next_round(self) -> Round:
         """One round, stored and judged."""
         signals = Signals()
         topology = fetch_cluster(self._watched, signals, self._remembered)
+        observed = self._stored(self._collected(signals, topology))
+        self._judged, events = judge(self._judged, observed, self._thresholds, now_ms())
+        append_events(self._log, events)
+        if topology is not None:
+            self._headers.next_round(topology, observed, self._remembered.topic_settings)
+        return observed
+
+    def _collected(self, signals: Signals, topology: Topology | None) -> Collected:
         if topology is None:
             collected = unreachable_round(self._watched, signals, self._remembered, self._cluster_id, self._tick)
         else:
             self._meet(topology.cluster_id)
             collected = collect_round(self._watched, signals, topology, self._remembered, self._tick)
         self._tick += 1
+        return collected
+
+    def _stored(self, collected: Collected) -> Round:
+        """The round without its rows, which are gone before anything else is made of it."""
         self._remembered = collected.remembered
         append_round(self._log, collected.rows)
-        self._judged, events = judge(self._judged, collected.round, self._thresholds, now_ms())
-        append_events(self._log, events)
-        if topology is not None:
-            self._headers.next_round(topology, collected.round, collected.remembered.topic_settings)
-        return collected
+        return collected.round
 
     def _meet(self, cluster_id: str) -> None:
         """The address may lead to another cluster than before: nothing of the old one is compared with it."""
@@ -174,3 +175,4 @@ def append_round(log: SegmentLog, rows: Mapping[str, Rows]) -> None:
     """The coverage last: a round whose storing was cut short has none, and is not believed to be complete."""
     for table in sorted(rows, key=lambda name: name == rounds.TABLE):
         log.append(table, rows[table])
+    give_back_memory()

@@ -117,9 +117,7 @@ class Steps:
         nothing: configurations.Settings = {}
         read = self._run(
             Signal.CONFIGS,
-            lambda: configurations.collect(
-                self._watched.configurations, topics, self._watched.settings.request_timeout_s
-            ),
+            lambda: configurations.collect(self._connections, topics),
             otherwise=nothing,
             values=lambda found: found.values(),
         )

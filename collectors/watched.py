@@ -12,7 +12,6 @@ from collectors.intervals import Running
 from collectors.rights import Rights
 from collectors.scope import Scope
 from guarantees.observations import GroupState
-from kafka_reader.configurations import Configurations
 from kafka_reader.connection import Connections
 from kafka_reader.features import Described
 from kafka_reader.groups import ListedGroup
@@ -61,7 +60,6 @@ class Watched:
     settings: ClusterSettings
     connections: Connections
     relayed: Connections
-    configurations: Configurations
     pipelines: tuple[PipelineSettings, ...] = ()
 
     def __enter__(self) -> "Watched":
@@ -90,6 +88,5 @@ def open_cluster(settings: ClusterSettings, pipelines: Iterable[PipelineSettings
         settings=settings,
         connections=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
         relayed=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
-        configurations=Configurations(settings.bootstrap_servers, settings.security),
         pipelines=tuple(pipeline for pipeline in pipelines if pipeline.cluster == settings.name),
     )

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-# Kafka's api keys (clients/src/main/resources/common/message). None of them needs more than READ or DESCRIBE rights.
+# Kafka's api keys (clients/src/main/resources/common/message). None needs a right to change anything.
 READ_ONLY: dict[int, str] = {
     1: "Fetch",
     2: "ListOffsets",
@@ -12,6 +12,7 @@ READ_ONLY: dict[int, str] = {
     16: "ListGroups",
     18: "ApiVersions",
     23: "OffsetForLeaderEpoch",
+    32: "DescribeConfigs",
     35: "DescribeLogDirs",
     55: "DescribeQuorum",
     60: "DescribeCluster",
@@ -25,11 +26,10 @@ READ_ONLY: dict[int, str] = {
     90: "DescribeShareGroupOffsets",
 }
 
-# What the client libraries send by themselves to be let in, and the one request confluent-kafka sends for Tidemark.
+# What the client library sends by itself to be let in.
 OF_CLIENTS: dict[int, str] = {
     17: "SaslHandshake",
     18: "ApiVersions",
-    32: "DescribeConfigs",
     36: "SaslAuthenticate",
 }
 

@@ -113,7 +113,7 @@ def decode(
 
     Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
     """
-    return _columns(opened(blob, aborted, max_decompressed_bytes), message_id)
+    return records_with_ids(opened(blob, aborted, max_decompressed_bytes), message_id)
 
 
 def opened(
@@ -187,7 +187,8 @@ def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:
         raise CorruptBatchError(f"the control batch at offset {header.base_offset} has no type") from exc
 
 
-def _columns(found: Opened, message_id: MessageId) -> Records:
+def records_with_ids(found: Opened, message_id: MessageId) -> Records:
+    """The records of opened batches, with the id of each."""
     headers, fields, each = found.headers, found.fields, found.of_each_record
     is_control = each((h.is_control for h in headers), np.bool_)
     sought = _ids(found.buffer, fields, message_id, is_control)

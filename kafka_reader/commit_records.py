@@ -1,6 +1,7 @@
 """Commits in `__consumer_offsets`: keys 0 and 1 (OffsetCommitKey, OffsetCommitValue of Apache Kafka 4.2)."""
 
 import struct
+import sys
 from functools import lru_cache
 
 from guarantees.internal_records import Committed, OffsetCommit
@@ -10,6 +11,7 @@ from kafka_reader.coordinator_fields import Fields, of_value
 KEY_TYPES = (0, 1)
 _VERSIONS, _FLEXIBLE_FROM = range(5), 4
 _TOPIC_ID_TAG = 0
+_PARTITION = struct.Struct(">i")
 # A value of version 4 without metadata and tags: what most clients of most groups write.
 _PLAIN = struct.Struct(">hqibqb")
 _PLAIN_VERSION, _NO_METADATA, _NO_TAGS = 4, 1, 0
@@ -20,13 +22,18 @@ def offset_commit(key: bytes, value: bytes | None) -> OffsetCommit:
     return OffsetCommit(_place(key), None if value is None else _committed(value))
 
 
-@lru_cache(maxsize=200_000)
 def _place(key: bytes) -> GroupPartition:
-    """The same few keys come again and again."""
+    group, topic = _group_and_topic(key[: -_PARTITION.size])
+    return GroupPartition(group, topic, _PARTITION.unpack_from(key, len(key) - _PARTITION.size)[0])
+
+
+@lru_cache(maxsize=50_000)
+def _group_and_topic(key: bytes) -> tuple[str, str]:
+    """All of the key but the partition behind them: the same few come again and again."""
     fields = Fields(key, at=2)
-    place = GroupPartition(fields.text(), fields.text(), fields.int32())
+    group, topic = sys.intern(fields.text()), sys.intern(fields.text())
     fields.end()
-    return place
+    return group, topic
 
 
 def _committed(value: bytes) -> Committed:

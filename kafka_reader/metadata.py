@@ -79,17 +79,14 @@ def fetch_topology(connections: Connections) -> Topology:
 
 def topology(found: ClusterMetadata, requested_at_ms: int, observed_at_ms: int) -> Topology:
     """The answer as values."""
-    good = [topic for topic in found.topics if topic.error_code == 0]
+    good = found.good_topics
+    states = (_state(topic.topic_id, partition, observed_at_ms) for topic in good for partition in topic.partitions)
     return Topology(
         cluster_id=found.cluster_id,
         brokers=tuple(sorted(broker.node_id for broker in found.brokers)),
         topic_ids={topic.name: topic.topic_id for topic in good},
         internal_topics=frozenset(topic.name for topic in good if topic.is_internal),
-        states={
-            TopicPartition(topic.name, partition.partition): _state(topic.topic_id, partition, observed_at_ms)
-            for topic in good
-            for partition in topic.partitions
-        },
+        states=dict(zip(found.places, states, strict=True)),
         failed={topic.name: unknown_because(topic.error_code) for topic in found.topics if topic.error_code != 0},
         requested_at_ms=requested_at_ms,
         observed_at_ms=observed_at_ms,

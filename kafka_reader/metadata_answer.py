@@ -2,11 +2,13 @@
 
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
 
+from guarantees.places import TopicPartition
 from kafka_reader.wire import Frame, Reader, frame
 
 # v10 ends with the rights on the cluster, v13 with an error of its own.
@@ -41,7 +43,7 @@ class TopicMetadata(NamedTuple):
     partitions: tuple[PartitionMetadata, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ClusterMetadata:
     """The whole answer. `controller_id` changes from answer to answer under KRaft: the brokers name any of them."""
 
@@ -50,6 +52,20 @@ class ClusterMetadata:
     cluster_id: str
     controller_id: int
     topics: tuple[TopicMetadata, ...]
+
+    @cached_property
+    def good_topics(self) -> tuple[TopicMetadata, ...]:
+        """Those that answered without an error."""
+        return tuple(topic for topic in self.topics if topic.error_code == 0)
+
+    @cached_property
+    def places(self) -> tuple[TopicPartition, ...]:
+        """Every partition of the good topics, in the order of the answer."""
+        return tuple(
+            TopicPartition(topic.name, partition.partition)
+            for topic in self.good_topics
+            for partition in topic.partitions
+        )
 
 
 def decode(data: bytes, version: int, known: ClusterMetadata | None) -> ClusterMetadata:
@@ -103,7 +119,12 @@ def _partitions(reader: Reader, number: int) -> tuple[PartitionMetadata, ...]:
         return first, *(_partition(reader) for _ in range(number - 1))
     reader.skip((number - 1) * size)
     rows = np.frombuffer(reader.data, _row(first, size), number, start)
-    lists = (map(tuple, rows[name].tolist()) for name in ("replicas", "in_sync", "offline"))
+    # Partitions have the same few: one value for all that are equal.
+    few: dict[tuple[int, ...], tuple[int, ...]] = {}
+    lists = (
+        [few.setdefault(nodes, nodes) for nodes in map(tuple, rows[name].tolist())]
+        for name in ("replicas", "in_sync", "offline")
+    )
     plain = (rows[name].tolist() for name in ("partition", "leader", "epoch"))
     return tuple(map(PartitionMetadata, *plain, *lists))
 

@@ -1,11 +1,7 @@
-"""The settings' words of security, as each client library wants them. Secrets are revealed here and in tokens.py alone.
-
-Both libraries do every mechanism but GSSAPI, which confluent-kafka's wheels leave out.
-"""
+"""The settings' words of security, as kafka-python wants them. Secrets are revealed here and in tokens.py alone."""
 
 import importlib.util
 import os
-from collections.abc import Iterator
 from typing import Any
 
 from kafka.errors import KafkaConnectionError
@@ -13,8 +9,6 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from kafka_reader.tokens import TokenError, Tokens
 from settings import GSSAPI, OAUTHBEARER, Secret, Security, SettingsError
-
-NO_GSSAPI = "confluent-kafka's wheels cannot do GSSAPI"
 
 
 def kafka_python_options(security: Security) -> dict[str, Any]:
@@ -38,34 +32,10 @@ def kafka_python_options(security: Security) -> dict[str, Any]:
     )
 
 
-def librdkafka_options(security: Security) -> dict[str, Any]:
-    """Options of confluent-kafka's clients. Raises SettingsError where they cannot do what is asked."""
-    if security.sasl_mechanism == GSSAPI:
-        raise SettingsError(NO_GSSAPI)
-    _check_files(security)
-    return _given(
-        {
-            "security.protocol": security.protocol,
-            "sasl.mechanism": security.sasl_mechanism,
-            "sasl.username": security.username,
-            "sasl.password": _revealed(security.password),
-            "oauth_cb": _callback(security) if security.sasl_mechanism == OAUTHBEARER else None,
-            "ssl.ca.location": security.ca_file,
-            "ssl.certificate.location": security.certificate_file,
-            "ssl.key.location": security.key_file,
-            "ssl.key.password": _revealed(security.key_password),
-        }
-    )
-
-
-def security_sentences(security: Security) -> Iterator[str]:
-    """What the client libraries can do of it, for an operator."""
-    mechanism = security.sasl_mechanism
-    how = security.protocol if mechanism is None else f"{security.protocol} with {mechanism}"
-    if mechanism == GSSAPI:
-        yield f"connection: {how}, by kafka-python alone: {NO_GSSAPI}; unknown: what topic configurations say"
-    else:
-        yield f"connection: {how}, by both client libraries"
+def security_sentence(security: Security) -> str:
+    """How a cluster is reached, for an operator."""
+    login = "" if security.sasl_mechanism is None else f" with {security.sasl_mechanism}"
+    return f"connection: {security.protocol}{login}"
 
 
 def has_gssapi() -> bool:
@@ -82,7 +52,7 @@ class _Provider(AbstractTokenProvider):
 
     def token(self) -> str:
         try:
-            return self._tokens.current().value
+            return self._tokens.current()
         except TokenError as exc:
             raise KafkaConnectionError(str(exc)) from exc
 
@@ -91,19 +61,8 @@ def _provider(security: Security) -> _Provider:
     return _Provider(Tokens(security))
 
 
-def _callback(security: Security) -> Any:
-    """librdkafka asks when it has none and shortly before one expires; an exception is a failed login."""
-    tokens = Tokens(security)
-
-    def give(_config: str) -> tuple[str, float]:
-        token = tokens.current()
-        return token.value, token.expires_at_s
-
-    return give
-
-
 def _check_files(security: Security) -> None:
-    """Neither library names a file that it cannot read."""
+    """The library does not name a file that it cannot read."""
     for name in ("ca_file", "certificate_file", "key_file"):
         path = getattr(security, name)
         if path is not None and not os.access(path, os.R_OK):

@@ -1,11 +1,10 @@
 """Bearer tokens for OAUTHBEARER: read where the settings say, or got from a token endpoint by client credentials.
 
-One source for both client libraries. The endpoint is asked with RFC 6749, section 4.4; a token is used until most of
+The endpoint is asked with RFC 6749, section 4.4; a token is used until most of
 its lifetime is over.
 """
 
 import base64
-import binascii
 import json
 import ssl
 import time
@@ -14,13 +13,13 @@ import urllib.parse
 import urllib.request
 from dataclasses import dataclass
 
-from settings import Security, SettingsError
+from settings import Secret, Security, SettingsError
 
 ENDPOINT_TIMEOUT_S = 3.0
 # After a failure the endpoint rests: every broker of the cluster would ask it again at once.
 REST_S = 5.0
 USED_SHARE = 0.8
-# Of a token that does not say when it expires.
+# Where the endpoint does not say it.
 ASSUMED_LIFETIME_S = 300.0
 
 
@@ -40,7 +39,7 @@ class Token:
 
 
 class Tokens:
-    """The token of one cluster, renewed in time. Called from the clients' network threads."""
+    """The token of one cluster, renewed in time. Called from the client's network thread."""
 
     def __init__(self, security: Security) -> None:
         self._security = security
@@ -48,17 +47,17 @@ class Tokens:
         self._renew_at_s = 0.0
         self._failure: TokenError | None = None
 
-    def current(self) -> Token:
+    def current(self) -> str:
         """Raises TokenError."""
-        now_s = time.time()
         if self._security.token is not None:
-            return given_token(self._security, now_s)
+            return given_token(self._security.token)
+        now_s = time.time()
         if now_s < self._renew_at_s:
             if self._failure is not None:
                 raise self._failure
             if self._token is not None:
-                return self._token
-        return self._renewed(now_s)
+                return self._token.value
+        return self._renewed(now_s).value
 
     def _renewed(self, now_s: float) -> Token:
         try:
@@ -70,15 +69,12 @@ class Tokens:
         return self._token
 
 
-def given_token(security: Security, now_s: float) -> Token:
+def given_token(token: Secret) -> str:
     """The token in the environment or a file, read anew each time: something else renews it there."""
-    if security.token is None:
-        raise TokenError("no token is given")
     try:
-        value = security.token.reveal()
+        return token.reveal()
     except SettingsError as exc:
         raise TokenError(str(exc)) from exc
-    return Token(value, expiry_s(value) or now_s + ASSUMED_LIFETIME_S)
 
 
 def token_request(security: Security) -> urllib.request.Request:
@@ -115,12 +111,3 @@ def parse_token(answer: bytes, now_s: float) -> Token:
         return Token(str(given["access_token"]), now_s + float(given.get("expires_in", ASSUMED_LIFETIME_S)))
     except (ValueError, TypeError, KeyError, AttributeError):
         raise TokenError("the token endpoint's answer holds no access_token") from None
-
-
-def expiry_s(token: str) -> float | None:
-    """The `exp` claim of a JSON Web Token; None where it is none or does not say. No signature is checked."""
-    try:
-        claims = token.split(".")[1]
-        return float(json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))["exp"])
-    except (IndexError, KeyError, TypeError, ValueError, binascii.Error):
-        return None

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 
 from benchmarks.collectors.measured import Cost, Line, Totals, cost, mean, peak_mb
 from collectors import end_offsets
+from collectors.frugal_process import be_frugal
 from collectors.judging import Judged, judge, thresholds
-from collectors.round import collect_round, fetch_cluster
-from collectors.runner import append_round, collect_cycles_rarely
+from collectors.round import Collected, collect_round, fetch_cluster
+from collectors.runner import append_round
 from collectors.signals import Signals
 from collectors.steps import Steps, ask_everything
 from collectors.watched import Remembered, Watched, open_cluster
@@ -34,7 +35,7 @@ TIMEOUT_S = 4.0
 
 def measured(bootstrap: str) -> Iterator[Line]:
     """Each part first by fresh connections, then as it is round after round (a mean)."""
-    collect_cycles_rarely()
+    be_frugal()
     settings = ClusterSettings(
         name="large", bootstrap_servers=bootstrap, interval_s=INTERVAL_S, request_timeout_s=TIMEOUT_S
     )
@@ -115,23 +116,31 @@ class Rounds:
         self.newest_round: Round | None = None
 
     def next(self) -> None:
+        self.newest_round = None
+        self.newest_round = observed = self._stored(self._collected())
+        began_s = time.process_time()
+        self._judged, events = judge(self._judged, observed, self._thresholds, observed.ended_at_ms)
+        append_events(self._log, events)
+        self._note({"judge": time.process_time() - began_s})
+
+    def _collected(self) -> Collected:
         asked = CountedSignals()
         began_s = time.process_time()
         topology = fetch_cluster(self._watched, asked, self._remembered)
         assert topology is not None, asked.coverage[0].error
-        tick = self._remembered.rounds_done
-        collected = collect_round(self._watched, asked, topology, self._remembered, tick)
-        collected_s = time.process_time()
-        append_round(self._log, collected.rows)
-        stored_s = time.process_time()
-        self._judged, events = judge(self._judged, collected.round, self._thresholds, collected.round.ended_at_ms)
-        append_events(self._log, events)
-        judged_s = time.process_time()
-        self.newest_round, self._remembered = collected.round, collected.remembered
-        asked_s = sum(asked.spent_s.values())
+        collected = collect_round(self._watched, asked, topology, self._remembered, self._remembered.rounds_done)
+        used_s = time.process_time() - began_s
         self._note({f"ask: {name}": used_s for name, used_s in asked.spent_s.items()})
-        self._note({"make rows and intervals": collected_s - began_s - asked_s})
-        self._note({"store": stored_s - collected_s, "judge": judged_s - stored_s})
+        self._note({"make rows and intervals": used_s - sum(asked.spent_s.values())})
+        return collected
+
+    def _stored(self, collected: Collected) -> Round:
+        """The round without its rows, as the runner goes on with it."""
+        self._remembered = collected.remembered
+        began_s = time.process_time()
+        append_round(self._log, collected.rows)
+        self._note({"store": time.process_time() - began_s})
+        return collected.round
 
     def take_parts(self) -> dict[str, float]:
         """CPU seconds of each part since the last time."""

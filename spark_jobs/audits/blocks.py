@@ -74,7 +74,8 @@ NO_COPIES = no_copies()
 class Account:
     """What offsets of a partition held. Those of the window only, except `compared`: ids kept, edges included.
 
-    `purged` offsets were below the log start by the time they were to be read.
+    `purged` offsets were below the log start by the time they were to be read. `without_key` and `without_place` are
+    counted where an order is read, which knows nothing of ids.
     """
 
     visible: int = 0
@@ -84,6 +85,8 @@ class Account:
     markers: int = 0
     purged: int = 0
     compared: int = 0
+    without_key: int = 0
+    without_place: int = 0
 
     def plus(self, other: "Account") -> "Account":
         return Account(**{name: getattr(self, name) + getattr(other, name) for name in Account.__dataclass_fields__})

@@ -7,7 +7,7 @@ from guarantees.audits import Job
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import CLEANUP_POLICY
 from guarantees.unknown import Unknown
-from kafka_reader.configurations import Configurations
+from kafka_reader.configurations import fetch_configurations
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.list_offsets import (
@@ -29,7 +29,6 @@ from store.reading import Window, read
 from store.rows import python_rows
 
 TIMEOUT_S = 5.0  # nothing waits for an audit's questions as a round does
-CONFIGURATION_TIMEOUT_S = 10.0
 Committed = Mapping[tuple[str, int], int]  # by topic id and partition of the source
 
 
@@ -39,6 +38,8 @@ def fetch_plan(
     """The ranges of both sides as they are now. Raises AuditFailedError with the reason where they cannot be known."""
     if request.job is Job.LOSSES and pipeline.sink is None:
         raise AuditFailedError(words.NO_SINK)
+    if request.job is Job.ORDER and pipeline.order is None:
+        raise AuditFailedError(words.NO_ORDER)
     if request.to_ms > now_ms:
         raise AuditFailedError(words.NOT_OVER)
     try:
@@ -58,16 +59,14 @@ def _planned(
 ) -> AuditPlan:
     topology = fetch_topology(connections)
     sides = {side: topic for side, topic in ((SOURCE, pipeline.source), (SINK, pipeline.sink)) if topic is not None}
-    policies = Configurations(cluster.bootstrap_servers, cluster.security).fetch(
-        sides.values(), CONFIGURATION_TIMEOUT_S
-    )
+    policies = fetch_configurations(connections, sides.values())
     committed = committed_for(data_dir, topology.cluster_id, pipeline, now_ms)
     ranges = [
         planned_range(
             side,
             mapped,
             is_compacted=is_compacted(policies[topic]),
-            searches_on=side == SINK,
+            searches_on=side == SINK and request.job.counts_losses,
             committed_to=committed.get((mapped.part.topic_id, mapped.part.partition)) if side == SOURCE else None,
         )
         for side, topic in sides.items()

@@ -1,6 +1,7 @@
 """Spark data source `kafka_ranges`: sampled message ids of closed offset ranges, which few tasks share evenly.
 
-Decoding, hashing and sampling happen in the worker: only kept ids cross to the JVM. Each range ends with one account
+Decoding, hashing and sampling happen in the worker: only kept ids cross to the JVM, those of aborted records marked,
+which no read_committed reader is given. Each range ends with one account
 row; a range that could not be read completely has an account with an error, and its other rows mean nothing.
 """
 
@@ -20,7 +21,7 @@ from spark_jobs.sources.accounts import ACCOUNT_DDL
 FORMAT = "kafka_ranges"
 SCHEMA = (
     "range int, offset bigint, id_hash bigint, message_id string, producer_id bigint, producer_epoch int, "
-    f"sequence int, is_transactional boolean, timestamp_ms bigint, account struct<{ACCOUNT_DDL}>"
+    f"sequence int, is_transactional boolean, is_aborted boolean, timestamp_ms bigint, account struct<{ACCOUNT_DDL}>"
 )
 REQUEST_OFFSETS = 2_000  # what else could be read while a range is asked for
 

@@ -35,6 +35,7 @@ _SCHEMA = pa.schema(
         ("producer_epoch", pa.int32()),
         ("sequence", pa.int32()),
         ("is_transactional", pa.bool_()),
+        ("is_aborted", pa.bool_()),
         ("timestamp_ms", pa.int64()),
         ("account", _ACCOUNT),
     ]
@@ -105,7 +106,7 @@ def _accounted(account: Account, fetched: Fetched, records: Records, in_range: n
 
 
 def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np.ndarray) -> pa.RecordBatch:
-    rows = np.flatnonzero(in_range & records.is_visible & records.has_id & is_kept(records.id_hash, request.rate))
+    rows = np.flatnonzero(in_range & ~records.is_control & records.has_id & is_kept(records.id_hash, request.rate))
     sequence = records.sequence[rows]
     producer_id = records.producer_id[rows]
     columns = [
@@ -117,6 +118,7 @@ def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np
         pa.array(records.producer_epoch[rows].astype(np.int32), mask=producer_id < 0),
         pa.array(sequence.astype(np.int32), mask=sequence < 0),
         records.is_transactional[rows],
+        records.is_aborted[rows],
         records.timestamp_ms[rows],
         pa.nulls(len(rows), _ACCOUNT),
     ]

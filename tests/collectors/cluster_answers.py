@@ -2,7 +2,12 @@
 
 from typing import TYPE_CHECKING, Any
 
-from kafka.protocol.admin import DescribeClusterResponse, DescribeLogDirsResponse, DescribeQuorumResponse
+from kafka.protocol.admin import (
+    DescribeClusterResponse,
+    DescribeConfigsResponse,
+    DescribeLogDirsResponse,
+    DescribeQuorumResponse,
+)
 from kafka.protocol.metadata import ApiVersionsResponse
 
 from kafka_reader.share_groups import DescribeShareGroupOffsetsResponse, ShareGroupDescribeResponse
@@ -32,6 +37,13 @@ def brokers(cluster: "FakeCluster", broker: int, request: Any) -> tuple[str, Any
     return "brokers", DescribeClusterResponse(
         version=2, error_code=0, cluster_id=cluster.cluster_id, controller_id=1, brokers=brokers
     )
+
+
+def configurations(cluster: "FakeCluster", broker: int, request: Any) -> tuple[str, Any]:
+    result = DescribeConfigsResponse.DescribeConfigsResult
+    entries = [result.DescribeConfigsResourceResult(name=name, value=value) for name, value in cluster.settings.items()]
+    results = [result(error_code=0, resource_name=each.resource_name, configs=entries) for each in request.resources]
+    return "configs", DescribeConfigsResponse(version=4, results=results)
 
 
 def log_dirs(cluster: "FakeCluster", broker: int, request: Any) -> tuple[str, Any]:

@@ -74,6 +74,7 @@ class FakeCluster:
     cluster_id: str = "fake-id"
     asked: list[str] = field(default_factory=list)
     shares: dict[str, dict[int, tuple[int, int]]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=lambda: {"min.insync.replicas": "2", "cleanup.policy": "delete"})
     features: dict[str, int] = field(default_factory=lambda: {"transaction.version": 2})
     controller: int = 100
     prepared: PreparedRequests = field(default_factory=PreparedRequests)
@@ -88,9 +89,9 @@ class FakeCluster:
             max_bytes_per_s=self.max_bytes_per_s,
             history_bytes_per_s=0,  # it has no topics of Kafka's own
         )
-        return Watched(settings=settings, connections=self, relayed=self, configurations=self)  # type: ignore[arg-type]
+        return Watched(settings=settings, connections=self, relayed=self)  # type: ignore[arg-type]
 
-    # What a round calls of kafka_reader.connection.Connections and kafka_reader.configurations.Configurations.
+    # What a round calls of kafka_reader.connection.Connections.
 
     @property
     def brokers(self) -> tuple[int, ...]:
@@ -120,10 +121,6 @@ class FakeCluster:
             return self._answer(*self.rights.answer(request))
         return next(answer for broker in self.brokers if isinstance(answer := self._ask(broker, request), Answer))
 
-    def fetch(self, topics: Any, timeout_s: float) -> dict[str, dict[str, str]]:
-        self.asked.append("configs")
-        return {topic: {"min.insync.replicas": "2", "cleanup.policy": "delete"} for topic in topics}
-
     def close(self) -> None:
         """Nothing is open."""
 
@@ -138,6 +135,7 @@ class FakeCluster:
             16: self._listed_groups,
             18: partial(cluster_answers.versions, self),
             23: self._epoch_ends,
+            32: partial(cluster_answers.configurations, self),
             35: partial(cluster_answers.log_dirs, self),
             55: partial(cluster_answers.quorum, self),
             60: partial(cluster_answers.brokers, self),

@@ -19,8 +19,8 @@ class FakeRights:
         return any(fnmatchcase(name, pattern) for pattern in self.describable)
 
     def is_asked(self, request: Any) -> bool:
-        """The cluster is described for its brokers too."""
-        return request.API_KEY != 60 or bool(request.include_cluster_authorized_operations)
+        """The cluster is described for its brokers too; settings of topics tell of no right."""
+        return request.API_KEY != 32 and (request.API_KEY != 60 or bool(request.include_cluster_authorized_operations))
 
     def answer(self, request: Any) -> tuple[str, Any]:
         answers = {3: self._topics, 15: self._groups, 60: self._cluster, 65: self._transactional_ids}

@@ -111,10 +111,26 @@ def test_a_group_reads_what_it_committed_and_what_it_was_assigned_until_its_coor
     found = table(fetched("g", ("orders", 0, at(7))))
     assigned = {"g": [TopicPartition("payments", 0)]}
 
-    reads = partitions_read({}, found, None, assigned)
+    reads = partitions_read({}, found, None, assigned, ())
     silent = table(fetched("g", SILENT, broker=2), reads)
 
     assert reads == {"g": {TopicPartition("orders", 0), TopicPartition("payments", 0)}}
-    assert partitions_read(reads, silent, found.places, {}) == reads
-    assert partitions_read(reads, found, found.places, assigned) is reads
-    assert partitions_read(reads, found, found.places, {"g": [TopicPartition("payments", 1)]}) != reads
+    assert partitions_read(reads, silent, found.places, {}, ()) == reads
+    assert partitions_read(reads, found, found.places, assigned, ()) is reads
+    assert partitions_read(reads, found, found.places, {"g": [TopicPartition("payments", 1)]}, ()) != reads
+
+
+def test_keys_that_new_places_share_with_those_before_are_the_very_same():
+    before = places(fetched("g", ("orders", 0, at(7))), {}, WATCHED, None)
+    after = places(fetched("g", ("orders", 0, at(7)), ("payments", 0, at(1))), {}, WATCHED, before)
+
+    assert after.keys[: len(before.keys)] == before.keys
+    assert all(one is other for one, other in zip(before.keys, after.keys, strict=False))
+
+
+def test_what_groups_read_is_told_by_the_watched_partitions_own_keys():
+    found = table(fetched("g", ("orders", 0, at(7))) | fetched("h", ("orders", 0, at(8))))
+
+    reads = partitions_read({}, found, None, {"g": [TopicPartition("orders", 0)]}, WATCHED)
+
+    assert {id(partition) for its in reads.values() for partition in its} == {id(WATCHED[0])}

@@ -1,6 +1,6 @@
 import pytest
 
-from collectors.intervals import CHANGED, NOT_OBSERVED, Interval, Seen, advance, columns, interval, rows
+from collectors.intervals import CHANGED, NO_DETAIL, NOT_OBSERVED, Interval, Seen, advance, columns, interval, rows
 from store.log import arrow_table
 from store.rows import python_rows
 
@@ -122,3 +122,9 @@ def test_intervals_as_columns_are_the_same_rows():
     assert columns("partition_state", "c", kept).equals(
         arrow_table("partition_state", rows("partition_state", "c", kept))
     )
+
+
+def test_subjects_without_details_share_the_one_that_says_so():
+    before = advance({}, {("a",): Seen({"x": 1}, 0), ("b",): Seen({"x": 1}, 0)}, gap_ms=10, now_ms=0).running
+
+    assert before["a",].detail is before["b",].detail is NO_DETAIL

@@ -43,6 +43,23 @@ def test_a_paused_follower_costs_one_timeout_and_hides_nothing_but_itself(cluste
     rounds.until(lambda seen: all(len(state.in_sync_replicas) == 3 for state in seen.round.states.values()), 60)
 
 
+def test_settings_of_a_new_topic_are_known_while_a_broker_hangs(cluster, watch, new_topic):
+    known = new_topic("hung", [[LEADER]])
+    rounds = watch("hung-*")
+    assert rounds.next().round.topic_settings[known]["min.insync.replicas"]
+
+    hung = rounds.watched.connections.last_answered
+    new = new_topic("hung", [[next(broker for broker in (LEADER, FOLLOWER, OTHER) if broker != hung)]])
+    cluster.pause(hung)
+    try:
+        seen = [rounds.next().round for _ in range(3)]
+    finally:
+        cluster.resume(hung)
+
+    assert seen[-1].topic_settings[new]["cleanup.policy"] == "delete"
+    rounds.until(is_complete)
+
+
 def test_a_killed_broker_leaves_its_replicas_unknown_and_is_seen_again_when_it_is_back(
     cluster, watch, new_topic, produce
 ):

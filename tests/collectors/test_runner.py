@@ -65,7 +65,7 @@ def without_times_of_facts(observed: Round) -> Round:
 def test_a_round_comes_back_from_the_store_as_it_was_observed(start, tmp_path):
     cluster = busy_cluster()
     rounds = start(cluster)
-    observed = [rounds.next_round().round for _ in range(3)]
+    observed = [rounds.next_round() for _ in range(3)]
 
     replayed = list(replayed_rounds(stored.load(tmp_path, stored.last_round(tmp_path, "fake"))))
 
@@ -80,14 +80,14 @@ def test_an_election_over_a_restart_is_asked_about_and_its_first_answer_is_confi
     cluster = FakeCluster(epoch_ends={(0, 0): (0, 100)})
     start(cluster).next_round()
     cluster.epochs = {0: 1}
-    asked = [list(start(cluster).next_round().round.epoch_ends) for _ in range(3)]
+    asked = [list(start(cluster).next_round().epoch_ends) for _ in range(3)]
 
     assert asked == [[("orders", 0)], [("orders", 0)], []]
 
 
 def test_ticks_continue_after_a_restart(start, tmp_path):
     for expected in (0, 1):
-        assert start(FakeCluster()).next_round().round.tick == expected
+        assert start(FakeCluster()).next_round().tick == expected
 
     ticks = {row["tick"] for row in python_rows("rounds", read(tmp_path, "rounds"))}
     assert ticks == {0, 1}
@@ -132,7 +132,7 @@ def test_groups_are_remembered_over_a_restart(start):
     start(cluster).next_round()
     cluster.silent = {2}
 
-    seen = start(cluster).next_round().round
+    seen = start(cluster).next_round()
 
     assert "coordinator unavailable" in seen.groups["g"].reason
     assert [commit.committed_offset for commit in seen.commits.values()] == [seen.groups["g"]]
@@ -140,7 +140,7 @@ def test_groups_are_remembered_over_a_restart(start):
 
 def test_a_quick_restart_continues_the_running_intervals(start, tmp_path):
     cluster = FakeCluster()
-    first = start(cluster).next_round().round
+    first = start(cluster).next_round()
     start(cluster).next_round()
 
     (state,) = (
@@ -157,7 +157,7 @@ def test_another_cluster_behind_the_same_address_is_not_compared_with_the_old_on
     new = FakeCluster(groups={"g": FakeGroup({0: 20})}, cluster_id="another-id")
     rounds = start(new)
 
-    assert rounds.next_round().round.tick == 0
+    assert rounds.next_round().tick == 0
     assert load_findings(tmp_path) == {}
 
 

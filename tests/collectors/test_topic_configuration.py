@@ -15,11 +15,8 @@ def read_again(collected):
     return replace(collected.remembered, rounds_done=SELDOM_ROUNDS)
 
 
-class ChangingCluster(FakeCluster):
-    minimum = "2"
-
-    def fetch(self, topics, timeout_s):
-        return {topic: {"min.insync.replicas": self.minimum} for topic in topics}
+def a_cluster():
+    return FakeCluster(settings={"min.insync.replicas": "2"})
 
 
 def rows(collected):
@@ -27,10 +24,10 @@ def rows(collected):
 
 
 def test_settings_are_stated_in_each_round_and_end_when_they_change():
-    cluster = ChangingCluster()
+    cluster = a_cluster()
     first = one_round(cluster)
     second = one_round(cluster, first.remembered, tick=1)
-    cluster.minimum = "1"
+    cluster.settings = {"min.insync.replicas": "1"}
     third = one_round(cluster, read_again(second), tick=2)
 
     two, one = '{"min.insync.replicas": "2"}', '{"min.insync.replicas": "1"}'
@@ -42,7 +39,7 @@ def test_settings_are_stated_in_each_round_and_end_when_they_change():
     ("topic_id", "reason"), [(uuid.UUID(int=7), "the topic was made anew"), (None, "the topic is no longer listed")]
 )
 def test_settings_end_with_their_topic(monkeypatch, topic_id, reason):
-    cluster = ChangingCluster()
+    cluster = a_cluster()
     before = one_round(cluster)
     if topic_id is None:
         monkeypatch.setattr(cluster, "_metadata", lambda: _without_topics(FakeCluster()))

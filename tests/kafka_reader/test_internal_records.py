@@ -84,6 +84,15 @@ def test_a_commit_of_a_broker_is_read():
     assert commit == OffsetCommit(place, Committed(5, None, "", 1_795_824_006_475))
 
 
+def test_commits_of_one_group_name_it_by_the_same_text_on_every_topic_and_partition():
+    key = bytes.fromhex(COMMIT_KEY)
+    keys = (key[:-4] + struct.pack(">i", 3), key.replace(b"tin", b"ton")[:-4] + struct.pack(">i", 70_000))
+    one, other = (of_group(each, COMMIT_VALUE).place for each in keys)
+
+    assert (one[1:], other[1:]) == (("tin", 3), ("ton", 70_000))
+    assert one.group_id is other.group_id
+
+
 def test_a_commit_with_metadata_leader_epoch_and_topic_id_is_read():
     topic_id = bytes.fromhex(TOPIC_ID.replace("-", ""))
     value = struct.pack(">hqi", 4, 9, 2) + b"\x03ab" + struct.pack(">q", 77) + b"\x01\x00\x10" + topic_id

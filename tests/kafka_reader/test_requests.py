@@ -9,6 +9,7 @@ from guarantees.observations import Member, OpenProducer, Transaction
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader import (
+    configurations,
     consumer_groups,
     epoch_ends,
     features,
@@ -81,6 +82,18 @@ def test_metadata_keeps_partitions_without_a_leader_and_names_failed_topics():
     assert seen.states[P0].topic_id == str(ORDERS)
     assert seen.failed == {"secret": Unknown("not permitted: TOPIC_AUTHORIZATION_FAILED")}
     assert isinstance(seen.leader(TopicPartition("secret", 0)), Unknown)
+
+
+def test_metadata_that_stays_the_same_keeps_the_very_same_keys():
+    given = as_bytes(metadata(topic("orders", partition(0), partition(1)))).data
+    found = decode(given, 12, None)
+
+    first, second = topology(found, 1, 2), topology(decode(given, 12, found), 3, 4)
+
+    assert list(first.states) == list(second.states) == [P0, P1]
+    assert all(one is other for one, other in zip(first.states, second.states, strict=True))
+    assert first.states[P0].replicas is second.states[P1].replicas
+    assert second.states[P0].observed_at_ms == 4
 
 
 @pytest.mark.parametrize(
@@ -401,5 +414,6 @@ def test_every_request_that_is_built_may_be_sent():
         features.brokers_request(),
         features.versions_request(),
         rights.cluster_request(),
+        configurations.configurations_request(["orders"]),
     ]
     assert {request.API_KEY for request in built} == READ_ONLY.keys() - {1, 3}

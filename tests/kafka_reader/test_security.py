@@ -1,12 +1,7 @@
-import base64
-import json
-
 import pytest
 
-from guarantees.unknown import Unknown
 from kafka_reader import security as security_module
-from kafka_reader.configurations import Configurations
-from kafka_reader.security import kafka_python_options, librdkafka_options, security_sentences
+from kafka_reader.security import kafka_python_options, security_sentence
 from settings import Secret, Security, SettingsError
 
 
@@ -30,20 +25,13 @@ def security(tmp_path, ca_file):
     )
 
 
-def test_both_libraries_get_the_same_words(security, ca_file):
+def test_the_settings_words_become_the_librarys(security, ca_file):
     assert kafka_python_options(security) == {
         "security_protocol": "SASL_SSL",
         "sasl_mechanism": "SCRAM-SHA-512",
         "sasl_plain_username": "tidemark",
         "sasl_plain_password": "s3cret",
         "ssl_cafile": ca_file,
-    }
-    assert librdkafka_options(security) == {
-        "security.protocol": "SASL_SSL",
-        "sasl.mechanism": "SCRAM-SHA-512",
-        "sasl.username": "tidemark",
-        "sasl.password": "s3cret",
-        "ssl.ca.location": ca_file,
     }
 
 
@@ -61,12 +49,11 @@ def test_without_security_only_the_protocol_is_given():
 
 
 def test_a_file_of_certificates_that_cannot_be_read_is_named():
-    for options in (kafka_python_options, librdkafka_options):
-        with pytest.raises(SettingsError, match="security.ca_file nowhere.pem cannot be read"):
-            options(Security(protocol="SSL", ca_file="nowhere.pem"))
+    with pytest.raises(SettingsError, match="security.ca_file nowhere.pem cannot be read"):
+        kafka_python_options(Security(protocol="SSL", ca_file="nowhere.pem"))
 
 
-def test_gssapi_is_done_by_kafka_python_alone(monkeypatch):
+def test_gssapi_is_done_where_its_package_is_there(monkeypatch):
     kerberos = Security(protocol="SASL_SSL", sasl_mechanism="GSSAPI", kerberos_service_name="broker")
     monkeypatch.setattr(security_module, "has_gssapi", lambda: True)
 
@@ -75,9 +62,11 @@ def test_gssapi_is_done_by_kafka_python_alone(monkeypatch):
         "sasl_mechanism": "GSSAPI",
         "sasl_kerberos_service_name": "broker",
     }
-    with pytest.raises(SettingsError, match="confluent-kafka's wheels cannot do GSSAPI"):
-        librdkafka_options(kerberos)
-    assert "by kafka-python alone" in next(security_sentences(kerberos))
+
+
+def test_how_a_cluster_is_reached_is_said_without_its_secrets(security):
+    assert security_sentence(Security()) == "connection: PLAINTEXT"
+    assert security_sentence(security) == "connection: SASL_SSL with SCRAM-SHA-512"
 
 
 def test_gssapi_without_its_package_says_what_to_install(monkeypatch):
@@ -86,26 +75,13 @@ def test_gssapi_without_its_package_says_what_to_install(monkeypatch):
         kafka_python_options(Security(protocol="SASL_SSL", sasl_mechanism="GSSAPI"))
 
 
-def test_topic_configurations_are_unknown_with_the_reason_where_their_client_cannot_be_made():
-    configurations = Configurations("nobody:9092", Security(protocol="SASL_SSL", sasl_mechanism="GSSAPI"))
-
-    assert configurations.fetch(["orders"], 1.0) == {
-        "orders": Unknown("no client for them: confluent-kafka's wheels cannot do GSSAPI")
-    }
-
-
-def test_both_libraries_take_the_same_token(tmp_path):
+def test_a_token_in_a_file_is_read_again_at_each_login(tmp_path):
     path = tmp_path / "token"
-    path.write_text(json_web_token(exp=5_000_000_000))
+    path.write_text("a token")
     bearer = Security(protocol="SASL_SSL", sasl_mechanism="OAUTHBEARER", token=Secret(file=str(path)))
 
     provider = kafka_python_options(bearer)["sasl_oauth_token_provider"]
-    callback = librdkafka_options(bearer)["oauth_cb"]
 
-    assert callback("") == (provider.token(), 5_000_000_000.0)
+    assert provider.token() == "a token"
     path.write_text("another")
-    assert provider.token() == callback("")[0] == "another"
-
-
-def json_web_token(**claims):
-    return f"e30.{base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip('=')}."
+    assert provider.token() == "another"

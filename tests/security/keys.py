@@ -1,4 +1,4 @@
-"""Certificates of an authority made for one test run, as PEM files that Kafka and both client libraries read."""
+"""Certificates of an authority made for one test run, as PEM files that Kafka and clients read."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -39,7 +39,7 @@ def is_inside(seen):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_both_client_libraries_come_in(door, watch, way):
+def test_the_collectors_come_in(door, watch, way):
     seen = watch(door(way)).next()
 
     assert is_inside(seen), seen.round.coverage

@@ -8,8 +8,10 @@ from confluent_kafka.admin import AdminClient
 
 from cli.backlog import backlog_lines
 from guarantees.audits import Job
+from settings import RecordOrder
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit
+from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
 from store.audit_requests import AuditRequest
 from tests.spark_jobs.scripted import Script, ids
@@ -21,16 +23,14 @@ def now_ms():
     return time.time_ns() // 1_000_000
 
 
-def planned(script, folder, since_ms, **changed):
+def planned(script, folder, since_ms, job=Job.AUDIT, **changed):
     settings = script.settings(folder, **changed)
-    request = AuditRequest("r", now_ms(), "Ada", Job.AUDIT, "billing", since_ms, now_ms())
+    request = AuditRequest("r", now_ms(), "Ada", job, "billing", since_ms, now_ms())
     return fetch_plan(settings.clusters[0], settings.pipelines[0], request, folder, now_ms()), settings
 
 
-def audited(spark, plan, settings, folder):
-    audit = ExactAudit(
-        spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], lanes=2
-    )
+def audited(spark, plan, settings, folder, kind=ExactAudit):
+    audit = kind(spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], lanes=2)
     while audit.next_slice():
         pass
     return audit.result()
@@ -101,6 +101,35 @@ def test_a_topic_created_again_ends_the_audit_with_the_reason(spark, cluster, tm
         audited(spark, plan, settings, tmp_path)
 
 
+def test_records_behind_one_that_should_follow_them_are_counted_with_both_offsets_and_keys(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    script.send_numbered(script.source, [("a", 1), ("b", 5)])
+    time.sleep(0.3)
+    since = now_ms()
+    script.send_numbered(script.source, [("a", 3), ("a", 2), ("a", 3), ("b", 4), ("b", 9)])
+    script.send_numbered(script.source, [("a", 2), ("a", None), (None, 7), ("c", "seven")])  # another producer
+    script.send_in_transaction(script.source, ["a"], is_committed=False)
+    time.sleep(0.3)
+
+    order = RecordOrder(header="number")
+    plan, settings = planned(script, tmp_path, since, Job.ORDER, settle_s=60.0, order=order)
+    found = audited(spark, plan, settings, tmp_path, OrderAudit)
+
+    counts = [found.order["source", partition] for partition in range(2)]
+    sums = {name: sum(count[name] for count in counts) for name in counts[0]}
+    assert sums == {"ordered": 6, "keys": 2, "keys_elsewhere": 0, "out_of_order": 2, "repeated": 2,
+                    "numbers_missing": 3}  # fmt: skip
+    accounts = [found.account(each) for each in plan.side("source")]
+    assert (sum(a.visible for a in accounts), sum(a.aborted for a in accounts)) == (9, 1)
+    assert (sum(a.without_key for a in accounts), sum(a.without_place for a in accounts)) == (1, 2)
+    assert {found.gaps(each) for each in plan.ranges} == {0}
+    examples = {example["key"]: example for group in found.order_groups for example in group["examples"]}
+    assert sorted(examples) == ["a", "b"]
+    assert [(examples[key]["earlier"]["place"], examples[key]["later"]["place"]) for key in "ab"] == [(3, 2), (5, 4)]
+    assert examples["b"]["earlier"]["offset"] == 0, "it lies before the window"
+    assert examples["b"]["earlier"]["producer_id"] != examples["b"]["later"]["producer_id"]
+
+
 def test_a_window_that_is_not_over_and_a_topic_that_is_not_there_are_refused(cluster, tmp_path):
     script = Script(cluster.bootstrap)
     settings = script.settings(tmp_path)
@@ -110,6 +139,9 @@ def test_a_window_that_is_not_over_and_a_topic_that_is_not_there_are_refused(clu
 
     with pytest.raises(AuditFailedError, match="not over yet"):
         fetch_plan(cluster_settings, pipeline, open_ended, tmp_path, now_ms())
+    unordered = AuditRequest("r", 0, "Ada", Job.ORDER, "billing", 0, now_ms())
+    with pytest.raises(AuditFailedError, match="declares no order"):
+        fetch_plan(cluster_settings, pipeline, unordered, tmp_path, now_ms())
     with pytest.raises(AuditFailedError, match=f"topic {script.source} is not there"):
         fetch_plan(cluster_settings, pipeline, over, tmp_path, now_ms())
 

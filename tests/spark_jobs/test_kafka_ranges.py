@@ -64,6 +64,7 @@ def test_every_codec_and_every_kind_of_offset_is_accounted_for(spark, cluster):
     assert (account.log_start_offset, account.last_stable_offset) == (0, wanted.next_offset)
     expected = [message_id for codec in CODECS for message_id in ids(codec, 0, 40)] + ids("kept", 0, 7)
     assert sorted(read.samples["message_id"].to_pylist()) == sorted(expected)
+    assert sorted(read.aborted["message_id"].to_pylist()) == ids("gone", 0, 5)
     transactional = read.samples.filter(read.samples["is_transactional"])
     assert sorted(transactional["message_id"].to_pylist()) == ids("kept", 0, 7)
 

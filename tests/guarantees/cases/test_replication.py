@@ -1,10 +1,10 @@
 """Cases of people who run Kafka: replication, and topics that are not what they were."""
 
-from dataclasses import dataclass
+from kafka.protocol.admin import DescribeConfigsResponse
 
 from guarantees.findings import Grade, Kind
 from guarantees.thresholds import Thresholds
-from kafka_reader.configurations import parse_entries
+from kafka_reader.configurations import parse_configurations
 from tests.guarantees.builders import finding, findings, seen, state
 
 
@@ -39,17 +39,14 @@ def test_case_C35_each_roll_is_at_the_minimum_for_four_to_six_minutes_and_never_
     assert found.closed_reason
 
 
-@dataclass
-class Entry:
-    """A setting as DescribeConfigs gives it for a topic: the broker has already looked where it comes from."""
-
-    value: str
-    source: int
-
-
 def test_case_C36_the_minimum_is_what_the_brokers_resolve_for_the_topic_here_the_clusters_default():
+    result = DescribeConfigsResponse.DescribeConfigsResult
     dynamic_default_broker_config = 3
-    settings = parse_entries({"min.insync.replicas": Entry("2", dynamic_default_broker_config)})
+    entry = result.DescribeConfigsResourceResult(
+        name="min.insync.replicas", value="2", config_source=dynamic_default_broker_config
+    )
+    response = DescribeConfigsResponse(results=[result(error_code=0, resource_name="orders", configs=[entry])])
+    settings = parse_configurations(["orders"], response)["orders"]
     rounds = [seen(s, isr=state([1], second=s), min_isr=1, settings=settings) for s in (0, 5)]
 
     assert finding(*rounds, kind=Kind.BELOW_MIN_ISR).evidence["effective_minimum"] == 2
