@@ -30,7 +30,7 @@ test-core: $(VENV)/.development ## all others
 test-fast: $(VENV)/.development ## the tests that need no Kafka, Spark or browser (some minutes)
 	$(BIN)/python -m pytest -m "not integration and not spark and not browser"
 
-truth: $(VENV)/.runtime ## every fault and control for real, three times, and docs/truth.md (50 minutes on two cores of its own, as estimated from its parts): make truth ONLY=S7
+truth: $(VENV)/.runtime ## every fault and control for real, three times, and docs/truth.md (40 minutes on two cores): make truth ONLY=S7
 	$(BIN)/python -m lab truth $(if $(ONLY),--only $(ONLY)) $(if $(SEED),--seed $(SEED)) $(if $(AGAIN),--again)
 
 lint: $(VENV)/.development ## style, formatting and types

@@ -123,22 +123,43 @@ class ClusterSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageId:
     """Where a record's id is: a header's name, the key, a path of keys in a value that is JSON ("payment.id"), or a
-    hash of key and value. Exactly one is given.
+    hash of key and value, or what an installed decoder of that name makes of both. Exactly one is given.
     """
 
     header: str | None = None
     key: bool = False
     json: str | None = None
     hash: bool = False
+    decoder: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.header is not None) + self.key + (self.json is not None) + self.hash != 1:
+        named = sum(place is not None for place in (self.header, self.json, self.decoder))
+        if named + self.key + self.hash != 1:
             raise SettingsError(
-                'a message id is { header = "name" }, { key = true }, { json = "path.in.value" } or { hash = true }, '
-                "one of them"
+                'a message id is { header = "name" }, { key = true }, { json = "path.in.value" }, { hash = true } or '
+                '{ decoder = "name" }, one of them'
             )
         if self.json is not None and not all(self.json.split(".")):
             raise SettingsError(f"a message id's json is keys joined by dots, none of them empty; not {self.json!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordOrder:
+    """What must rise from one record of a key to the next: a whole number in decimal digits, in a header or at a path
+    of keys in a value that is JSON, or the record's own time. Exactly one is given.
+    """
+
+    header: str | None = None
+    json: str | None = None
+    timestamp: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.header is not None) + (self.json is not None) + self.timestamp != 1:
+            raise SettingsError(
+                'an order is { header = "name" }, { json = "path.in.value" } or { timestamp = true }, one of them'
+            )
+        if self.json is not None and not all(self.json.split(".")):
+            raise SettingsError(f"an order's json is keys joined by dots, none of them empty; not {self.json!r}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +169,7 @@ class PipelineSettings:
     `rate` is the share of message ids kept, the same on both sides; `settle_s` how long an id may be missing before it
     counts as lost; `horizon_s` how far back a duplicate's first copy is sought; `one_to_one` declares that every source
     record has exactly one sink record with the same id (a missing one is then PROVEN lost), or `fan_out` of them where
-    one becomes several; `store_ids` false keeps hashes only.
+    one becomes several; `store_ids` false keeps hashes only. `order` declares what rises within a key.
     """
 
     name: str
@@ -164,6 +185,7 @@ class PipelineSettings:
     one_to_one: bool = False
     fan_out: int = 1
     store_ids: bool = True
+    order: RecordOrder | None = None
 
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
@@ -195,7 +217,7 @@ class StoreSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparkSettings:
-    """Where the jobs run. `round_s` is the pause between two live rounds."""
+    """Where the jobs run: local[*], spark://, yarn, k8s:// or sc://. `round_s` is the pause between two live rounds."""
 
     master: str = "local[*]"
     round_s: float = 5.0

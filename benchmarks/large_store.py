@@ -1,7 +1,7 @@
 """`python -m benchmarks.large_store DIRECTORY`: the store of a large cluster, through the store's own interface.
 
-A day of minute roll-ups and the last 15 minutes of raw samples up to now; then rounds are written ahead, so that a page
-looked at during the next minutes sees them appear as if somebody collected. What lies in the past is written as the
+A day of minute roll-ups and the last 15 minutes of raw samples up to now; then rounds are written ahead and laid aside,
+for `benchmarks.live_store` to let them appear as if somebody collected. What lies in the past is written as the
 maintainer leaves it: a minute of rounds is one segment. Asked again, it goes on from where it ended.
 """
 
@@ -29,6 +29,7 @@ from store.rows import Row
 from store.segments import HOUR_MS, MINUTE_MS, folder, producer_name
 
 RAW_MS = 15 * MINUTE_MS
+AHEAD = "ahead"  # a folder like `data`: what is not seen before its time
 WRITTEN = "written_to_ms"  # a file: how far the cluster's story was told, and from which moment it is reckoned
 SETTINGS = """
 [[clusters]]
@@ -85,7 +86,7 @@ def build(directory: Path, size: Size, hours: int, *, step_ms: int = 5_000, ahea
     end_ms = _now_ms() - _now_ms() % MINUTE_MS + ahead_minutes * MINUTE_MS
     span = Span(written_to_ms, _now_ms(), end_ms, step_ms)
     if span.from_ms < span.this_minute_ms:
-        _go_on(data_dir, Cluster(size, began_ms), span)
+        _go_on(directory, Cluster(size, began_ms), span)
         written.write_text(f"{end_ms} {began_ms}")
     return settings
 
@@ -101,47 +102,69 @@ def _tell(log: SegmentLog, data_dir: Path, cluster: Cluster, hours: int) -> None
     writer.close()
 
 
-def _go_on(data_dir: Path, cluster: Cluster, span: Span) -> None:
-    """The rounds from where the store ends, with the samples a page reads raw; then all roll-ups."""
-    log = SegmentLog(data_dir, producer_name("host-1", "collect"))
-    _rounds(log, data_dir, cluster, span)
-    _samples(log, data_dir, cluster, span)
-    _what_lasts(log, data_dir, cluster, span)
-    log.close()
-    _roll_ups(data_dir, cluster, span)
+class Logs:
+    """Two logs: of what is over, and of what lies ahead of `now_ms`."""
+
+    def __init__(self, directory: Path, now_ms: int) -> None:
+        self._now_ms = now_ms
+        self._folders = {True: directory / AHEAD, False: directory / "data"}
+        self._logs = {
+            True: SegmentLog(directory / AHEAD, producer_name("host-1", "collect_ahead")),
+            False: SegmentLog(directory / "data", producer_name("host-1", "collect")),
+        }
+
+    def append(self, table: str, rows: Sequence[Row] | pa.Table, at_ms: int) -> None:
+        """Append, and let the file look as old as its rows."""
+        is_ahead = at_ms > self._now_ms
+        name = self._logs[is_ahead].append(table, rows)
+        for hour in {folder(TABLES[table], at_ms), folder(TABLES[table], at_ms - MINUTE_MS)}:
+            path = self._folders[is_ahead] / hour / str(name)
+            if path.exists():
+                os.utime(path, (at_ms / 1_000, at_ms / 1_000))
+
+    def close(self) -> None:
+        for log in self._logs.values():
+            log.close()
+
+
+def _go_on(directory: Path, cluster: Cluster, span: Span) -> None:
+    """The rounds from where the store ends, with the samples a page reads raw; then all roll-ups of what is over."""
+    logs = Logs(directory, span.now_ms)
+    _rounds(logs, cluster, span)
+    _samples(logs, cluster, span)
+    _what_lasts(logs, cluster, span)
+    logs.close()
+    _roll_ups(directory / "data", cluster, span)
 
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _rounds(log: SegmentLog, data_dir: Path, cluster: Cluster, span: Span) -> None:
-    for from_ms, to_ms in _spans(span.from_ms, span.end_ms, HOUR_MS):
-        if ticks := span.ticks(from_ms, to_ms):
-            starts = np.array([at for _, at in ticks])
-            rows = large_samples.rounds(ticks[0][0], starts, span.step_ms, cluster)
-            _append(log, data_dir, "rounds", rows, min(to_ms, span.now_ms))
+def _rounds(logs: Logs, cluster: Cluster, span: Span) -> None:
+    past = [span.ticks(*hour) for hour in _spans(span.from_ms, max(span.from_ms, span.this_minute_ms), HOUR_MS)]
+    ahead = ([tick] for tick in span.ticks(max(span.from_ms, span.this_minute_ms), span.end_ms))
+    for ticks in (ticks for ticks in (*past, *ahead) if ticks):
+        rows = large_samples.rounds(ticks[0][0], np.array([at for _, at in ticks]), span.step_ms, cluster)
+        logs.append("rounds", rows, ticks[-1][1] + 1_000)
 
 
-def _samples(log: SegmentLog, data_dir: Path, cluster: Cluster, span: Span) -> None:
+def _samples(logs: Logs, cluster: Cluster, span: Span) -> None:
     """Merged minutes up to now, single rounds from there on; log ends of replicas for the newest rounds only."""
     this_minute = span.this_minute_ms
     past = [span.ticks(*minute) for minute in _spans(span.raw_ms, this_minute, MINUTE_MS)]
     for ticks in [*past, *([tick] for tick in span.ticks(this_minute, span.end_ms))]:
-        for table, rows in (
-            ("committed_offsets", large_samples.committed_offsets(ticks, cluster)),
-            ("partition_offsets", large_samples.partition_offsets(ticks, cluster)),
-        ):
-            _append(log, data_dir, table, rows, ticks[-1][1] + 1_000)
+        at_ms = ticks[-1][1] + 1_000
+        logs.append("committed_offsets", large_samples.committed_offsets(ticks, cluster), at_ms)
+        logs.append("partition_offsets", large_samples.partition_offsets(ticks, cluster), at_ms)
         if ticks[0][1] >= this_minute - 3 * MINUTE_MS:
-            rows = large_samples.replica_offsets(ticks, cluster)
-            _append(log, data_dir, "replica_offsets", rows, ticks[-1][1] + 1_000)
+            logs.append("replica_offsets", large_samples.replica_offsets(ticks, cluster), at_ms)
 
 
-def _what_lasts(log: SegmentLog, data_dir: Path, cluster: Cluster, span: Span) -> None:
+def _what_lasts(logs: Logs, cluster: Cluster, span: Span) -> None:
     """Running intervals, stated once for each hour that is over, and for each minute that is over or to come.
 
-    A collector states them in every round; of what lies ahead no page should have to read twelve times as much.
+    A collector states them in every round; the maintainer keeps one of a minute.
     """
     first_ms = max(span.from_ms, span.this_hour_ms - HOUR_MS)
     hours = [to_ms for _, to_ms in _spans(first_ms, span.this_hour_ms, HOUR_MS)]
@@ -151,16 +174,19 @@ def _what_lasts(log: SegmentLog, data_dir: Path, cluster: Cluster, span: Span) -
     running = large_story.intervals(span.now_ms, started_ms, cluster)
     for at_ms in [*(one - 1_000 for one in (*hours, *minutes)), *ahead]:
         for table, rows in running.items():
-            _append(log, data_dir, table, large_story.seen_again(rows, at_ms), at_ms)
-    for at_ms in (*hours, *minutes, *range(span.this_minute_ms, span.end_ms, MINUTE_MS)):
-        log.append("topic_configuration", large_story.configurations(at_ms - 1_000, started_ms, cluster))
+            logs.append(table, large_story.seen_again(rows, at_ms), at_ms)
+    for at_ms in (*hours, *minutes, *ahead):
+        logs.append("topic_configuration", large_story.configurations(at_ms - 1_000, started_ms, cluster), at_ms)
 
 
 def _roll_ups(data_dir: Path, cluster: Cluster, span: Span) -> None:
-    """Whole hours, and minute by minute those of the running one; the maintainer makes what is derived from them."""
+    """Whole hours, and minute by minute those of the running one; the maintainer makes what is derived from them.
+
+    So that what is derived is at hand, and of the raw samples' own roll-ups whatever is due.
+    """
     whole_from_ms = span.from_ms - span.from_ms % HOUR_MS
     hours = [(from_ms, from_ms + HOUR_MS) for from_ms in range(whole_from_ms, span.this_hour_ms, HOUR_MS)]
-    minutes = _spans(max(span.from_ms, span.this_hour_ms), span.end_ms, MINUTE_MS)
+    minutes = _spans(max(span.from_ms, span.this_hour_ms), span.this_minute_ms, MINUTE_MS)
     for level, pieces in ((2, hours), (0, minutes)):
         for from_ms, to_ms in pieces:
             due = RollUp(level, from_ms // MINUTE_MS, to_ms // MINUTE_MS - 1)
@@ -174,15 +200,6 @@ def _spans(from_ms: int, to_ms: int, length_ms: int) -> list[tuple[int, int]]:
     """The time in pieces that end where an hour or a minute ends, or at `to_ms`."""
     edges = [from_ms, *range(from_ms - from_ms % length_ms + length_ms, to_ms, length_ms), to_ms]
     return [(start, end) for start, end in zip(edges, edges[1:], strict=False) if start < end]
-
-
-def _append(log: SegmentLog, data_dir: Path, table: str, rows: Sequence[Row] | pa.Table, at_ms: int) -> None:
-    """Append, and let the file look as old as its rows."""
-    name = log.append(table, rows)
-    for hour in {folder(TABLES[table], at_ms), folder(TABLES[table], at_ms - MINUTE_MS)}:
-        path = data_dir / hour / str(name)
-        if path.exists():
-            os.utime(path, (at_ms / 1_000, at_ms / 1_000))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from benchmarks import live_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, Cluster
-from benchmarks.large_store import WRITTEN
 from dashboard import cached, lag_questions, promise_questions, queries
 from dashboard.lag_steps import MINUTE_MS, LagSteps
 from dashboard.queries import Question, Rows
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.questions", description=__doc__)
     parser.add_argument("directory", type=Path, help="of python -m benchmarks.large_store")
     given = parser.parse_args(arguments)
-    data_dir, to_ms = given.directory / "data", int((given.directory / WRITTEN).read_text().split()[0])
+    data_dir, to_ms = given.directory / "data", live_store.seen_to_ms(given.directory)
     cluster = Cluster(LARGE, to_ms)
     group, topic = cluster.pairs[0]
     topics = [cluster.topics[t] for g, t in cluster.pairs if g == group]

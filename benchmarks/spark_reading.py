@@ -10,6 +10,7 @@ from pyspark.sql import functions as sf
 
 from benchmarks.audit_topics import Topics
 from benchmarks.process_tree import Used, measured
+from guarantees.audits import Job
 from lab.cache import cache_dir
 from settings import ClusterSettings, MessageId, PipelineSettings, SparkSettings
 from spark_jobs.audits import folders
@@ -23,7 +24,7 @@ from spark_jobs.samples import as_frame, new_samples, read_ranges
 from spark_jobs.session import spark_session, tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.transforms.losses import judged_ids
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
 SETTINGS = SparkSettings(master="local[2]")
@@ -86,7 +87,7 @@ def _requests(cluster: ClusterSettings, pipeline: PipelineSettings, plan: AuditP
 
 
 def _sampled(spark: SparkSession, requests: list[RangeRequest], pipeline: PipelineSettings) -> Found:
-    reads = read_ranges(spark, requests)
+    reads = read_ranges(spark, requests, tasks_at_once(SETTINGS))
     new, rates = new_samples(reads), {read.range.part.topic_id: read.request.rate for read in reads}
     groups = duplicate_rows(as_frame(spark, []), new, ranges=[read.range for read in reads], rates=rates, meant={})
     rows = spark.createDataFrame(new)

@@ -10,12 +10,12 @@ from store.audit_requests import RunState
 CLEAN, FOUND, NOT_DONE = 0, 1, 3  # 2 is a mistake of the caller
 VERDICTS = {CLEAN: "clean", FOUND: "found", NOT_DONE: "incomplete"}
 
-COUNTED = ("extra_copies", "lost", "late", "waiting", "surplus")
-ACCOUNTED = (
-    "visible", "without_id", "not_json", "aborted", "markers", "compacted", "unexplained", "below_log_start",
-    "undecided",
+COUNTED = (
+    "without_id", "not_json", "ids", "extra_copies", "lost", "late", "waiting", "surplus",
+    "without_key", "without_place", "ordered", "keys", "keys_elsewhere", "out_of_order", "repeated", "numbers_missing",
 )  # fmt: skip
-BROKEN = ("extra_copies", "lost", "surplus")
+ACCOUNTED = ("visible", "aborted", "markers", "compacted", "unexplained", "below_log_start", "undecided")
+BROKEN = ("extra_copies", "lost", "surplus", "out_of_order")
 
 Row = Mapping[str, Any]
 
@@ -69,7 +69,7 @@ def _side(rows: list[Row]) -> dict[str, object] | None:
         "topic": rows[0]["topic"],
         "partitions": len(rows),
         "offsets": sum(row["next_offset"] - row["first_offset"] for row in rows),
-        **{name: sum(row[name] for row in rows) for name in (*ACCOUNTED, "ids")},
+        **{name: sum(row[name] for row in rows) for name in ACCOUNTED},
         **{name: _counted(rows, name) for name in COUNTED},
     }
 

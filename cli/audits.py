@@ -23,8 +23,9 @@ from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
 from dashboard.action_log import NotWritableError, append_row, open_log
+from guarantees.audits import Job
 from settings import PipelineSettings, Settings
-from store.audit_requests import AuditRequest, Cancellation, Job, RunState, cancel_row, request_row
+from store.audit_requests import AuditRequest, Cancellation, RunState, cancel_row, request_row
 from store.errors import StoreBusyError, StoreLockedError
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot
@@ -32,6 +33,8 @@ from store.rows import python_rows
 
 POLL_S = 0.5
 TAKE_OVER_EVERY_S = 10.0  # a resident session that died comes back within that, or nobody runs the request
+
+ALONE = (Job.DUPLICATES, Job.LOSSES, Job.ORDER)
 
 Row = Mapping[str, Any]
 
@@ -41,7 +44,7 @@ def add_audit(kinds: Any) -> None:
     audit = kinds.add_parser("audit", help="count duplicates and losses of a closed window exactly")
     audit.set_defaults(job=Job.AUDIT)
     run = kinds.add_parser("run", help="one job over a closed window, exactly")
-    run.add_argument("job", type=Job, choices=(Job.DUPLICATES, Job.LOSSES), metavar="{duplicates,losses}")
+    run.add_argument("job", type=Job, choices=ALONE, metavar=f"{{{','.join(ALONE)}}}")
     for command in (audit, run):
         add_settings_arguments(command)
         command.add_argument("--pipeline", required=True, help="its name in the settings")

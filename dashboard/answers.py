@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dashboard import (
     cached,
     concerns,
+    finding_groups,
     known_findings,
     lag_answers,
     promise_questions,
@@ -87,6 +88,13 @@ def found(view: View) -> list[Concern]:
 @cached.shared
 def _judged(view: View) -> list[Concern]:
     return concerns.concerns(known_findings.findings(view).values(), pipelines(view))
+
+
+@cached.shared
+def marks(view: View) -> list[Mark]:
+    """What broke when, by kind, as far as the search finds it; the same whatever people did about it."""
+    shown = concerns.in_view(_judged(view.without_search()), view)
+    return finding_groups.marks(finding_groups.events(shown), view.from_ms)
 
 
 def urgent(view: View) -> list[Concern]:
@@ -208,7 +216,7 @@ def traces(view: View) -> Mapping[str, tuple[int, int]]:
     left = {"page": (view.to_ms, step)}
     if heard is not None:
         left["collect"] = (heard.observed_at_ms, step)
-    if minutes := cached.last_day(view, queries.NEWEST_MINUTE):
+    if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
     if (jobs := jobs_trace(view)) is not None:
         left["jobs"] = jobs

@@ -67,7 +67,7 @@ def pipelines(view: View) -> list[PipelineAudit]:
         answers.pipelines(view),
         declared(view),
         cached.last_day(view, queries.COMPARISONS),
-        _recent(view, Kind.LOST_WRITE),
+        [*_recent(view, Kind.LOST_WRITE), *_recent(view, Kind.ABORTED_AT_SINK)],
         jobs_age(view).verdict(view.to_ms),
     )
 

@@ -10,7 +10,7 @@ from dashboard.amounts import added
 from dashboard.concerns import Concern
 from dashboard.names import cut
 from dashboard.view import View
-from guarantees.findings import Bounds, Grade, Unit
+from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.promises import Pipeline, Verdict
 from guarantees.rules.losses import ONE_SINK_RECORD
 from settings import PipelineSettings
@@ -23,8 +23,8 @@ SINK_PARTITIONS = 12
 class PipelineAudit:
     """One pipeline's comparison as it stands. `unseen` is why there is no figure, None where there is one.
 
-    `compared` adds up its partitions since the comparison began; `day` is what the findings of the last day sum up to,
-    as the overview's tile counts them.
+    `compared` adds up its partitions since the comparison began; `day` is what the findings of losses of the last day
+    sum up to, as the overview's tile counts them, and `aborted` those of aborted records that the sink holds.
     """
 
     pipeline: Pipeline
@@ -32,6 +32,7 @@ class PipelineAudit:
     compared: Row | None
     unseen: str | None
     day: Bounds | None
+    aborted: Bounds | None
     verdict: Verdict | None
 
     @property
@@ -49,7 +50,10 @@ def pipeline_audits(
     recent: Sequence[Concern],
     fresh: Verdict,
 ) -> list[PipelineAudit]:
-    """Each pipeline once, worst first. `recent` are findings of losses of the last day, with what they break."""
+    """Each pipeline once, worst first.
+
+    `recent` are findings of losses and aborted reads of the last day, with what they break.
+    """
     settings = {one.name: one for one in declared}
     rows = {row["pipeline"]: row for row in comparisons}
     audits = (_audit(one, settings.get(one.name), rows.get(one.name), recent, fresh) for one in pipelines)
@@ -63,7 +67,8 @@ def pipeline_row(audit: PipelineAudit, view: View) -> dict[str, object]:
         "Pipeline": cut(audit.pipeline.name),
         "Source → sink": f"{cut(audit.pipeline.source, 40)} → {cut(sink, 40) if sink else 'no sink'}",
         "Lost": lost(row) if row and not audit.unseen else audit_words.NOT_OBSERVED,
-        "Findings, 24 h": audit_words.NOT_OBSERVED if audit.day is None else _findings(audit.day),
+        "Findings, 24 h": _findings(audit.day),
+        "Aborted, 24 h": _findings(audit.aborted),
         "Grade": str(audit.grade),
         "Late": row["late"] if row else None,
         "Waiting": row["unseen"] if row else None,
@@ -132,15 +137,21 @@ def _audit(
 ) -> PipelineAudit:
     own = [one for one in recent if one.finding.pipeline == pipeline.name]
     unseen = _unseen(pipeline, declared, row)
-    found = (one.finding.bounds for one in own if one.finding.bounds)
+    lost, aborted = (_sum(own, kind, unseen) for kind in (Kind.LOST_WRITE, Kind.ABORTED_AT_SINK))
     return PipelineAudit(
         pipeline=pipeline,
         declared=declared,
         compared=row,
         unseen=unseen,
-        day=None if unseen and not own else added(found, Unit.MESSAGE_IDS),
+        day=lost,
+        aborted=aborted,
         verdict=_verdict(own, unseen, fresh),
     )
+
+
+def _sum(own: Sequence[Concern], kind: Kind, unseen: str | None) -> Bounds | None:
+    found = [one.finding.bounds for one in own if one.finding.kind is kind and one.finding.bounds]
+    return None if unseen and not found else added(found, Unit.MESSAGE_IDS)
 
 
 def _unseen(pipeline: Pipeline, declared: PipelineSettings | None, row: Row | None) -> str | None:
@@ -154,7 +165,7 @@ def _unseen(pipeline: Pipeline, declared: PipelineSettings | None, row: Row | No
 
 
 def _verdict(own: Sequence[Concern], unseen: str | None, fresh: Verdict) -> Verdict | None:
-    """The worst that the pipeline's losses break, None where they break nothing."""
+    """The worst that the pipeline's findings break, None where they break nothing."""
     broken = [one.verdict for one in own if one.verdict]
     if broken:
         return min(broken, key=wording.WORST_FIRST.index)
@@ -163,7 +174,9 @@ def _verdict(own: Sequence[Concern], unseen: str | None, fresh: Verdict) -> Verd
     return None if own else fresh
 
 
-def _findings(bounds: Bounds) -> str:
+def _findings(bounds: Bounds | None) -> str:
+    if bounds is None:
+        return audit_words.NOT_OBSERVED
     is_none = bounds.lower == 0 and bounds.upper == 0
     return "no finding" if is_none else wording.amount(bounds.lower, bounds.estimate, bounds.upper)
 

@@ -31,6 +31,8 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 ROUNDS_BACK = 3
 LARGE_COMMITS = 10_000  # asked for in one round
+# A page asks several questions of all states of one window, and the next page those of the same.
+READ_ONCE = frozenset({"partition_state"})
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
@@ -216,7 +218,7 @@ def _ask_together(
 
 @remembered(400, key=_key_of_question)
 def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
-    return queries.ask(Path(data_dir), from_ms, to_ms, question, about)
+    return queries.ask(Path(data_dir), from_ms, to_ms, question, about, READ_ONCE.intersection(question.tables))
 
 
 def _key_of_look(started_with: StartedWith, view: View, make: Callable[[View], Any]) -> Hashable:

@@ -2,15 +2,15 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dashboard import audit_words, wording
 from dashboard.audit_examples import message_id, place, producer
 from dashboard.names import cut
-from guarantees.audits import DuplicateCause
+from guarantees.audits import DuplicateCause, Job
 from guarantees.findings import Grade
 from settings import PipelineSettings
-from store.audit_requests import Job
 
 Row = Mapping[str, Any]
 
@@ -24,6 +24,17 @@ COUNTED = {
     "ids": "Ids", "extra_copies": "Extra copies", "lost": "Lost", "late": "Late", "waiting": "Waiting",
     "surplus": "Surplus",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """Which columns of `audit_ranges` a job fills, and their names on the page: every offset, and what was counted."""
+
+    accounted: Mapping[str, str]
+    counted: Mapping[str, str]
+
+
+OF_IDS = Labels(ACCOUNTED, COUNTED)
 
 
 def summary(
@@ -44,7 +55,7 @@ def summary(
         found.append((_losses(source, lost), _grade(pipeline, source)))
         surplus = total([each for each in ranges if each["side"] == "sink"], "surplus") or 0
         found.append((f"{wording.plural(surplus, 'id')} of the sink without a record of the source", Grade.PROBABLE))
-    elif row["job"] != Job.DUPLICATES:
+    elif Job(row["job"]).counts_losses:
         found.append(("losses: no sink is declared", Grade.NOT_OBSERVABLE))
     return found
 
@@ -52,7 +63,8 @@ def summary(
 def exactness(row: Row, ranges: Sequence[Row]) -> str:
     """How far the figures are exact."""
     if row["is_whole"]:
-        return "Counted, not estimated: every id of the window was compared, and every offset of it is accounted for."
+        what = "record with a key and a place" if row["job"] == Job.ORDER else "id"
+        return f"Counted, not estimated: every {what} in the window was compared, and every offset is accounted for."
     kinds = {"unexplained": "unexplained", "below_log_start": "purged before they were read", "undecided": "undecided"}
     sums = {words: sum(each[name] for each in ranges) for name, words in kinds.items()}
     said = [f"{wording.plural(offsets, 'offset')} {words}" for words, offsets in sums.items() if offsets]
@@ -69,18 +81,18 @@ def cost(row: Row) -> str:
     )
 
 
-def topic_rows(ranges: Sequence[Row]) -> list[dict[str, object]]:
+def topic_rows(ranges: Sequence[Row], labels: Labels) -> list[dict[str, object]]:
     """One row for each topic: its offsets by what they are, and what was counted."""
     rows = []
     for side in ("source", "sink"):
         own = [each for each in ranges if each["side"] == side]
         if own:
             head: dict[str, object] = {"Topic": cut(own[0]["topic"]), "Side": side}
-            rows.append(head | {"Offsets": sum(e["next_offset"] - e["first_offset"] for e in own)} | _sums(own))
+            rows.append(head | {"Offsets": sum(e["next_offset"] - e["first_offset"] for e in own)} | _sums(own, labels))
     return rows
 
 
-def partition_row(each: Row) -> dict[str, object]:
+def partition_row(each: Row, labels: Labels) -> dict[str, object]:
     """One partition; offsets as text, in full."""
     committed = each["committed_to"]
     return {
@@ -92,7 +104,7 @@ def partition_row(each: Row) -> dict[str, object]:
         "Log start": str(each["log_start_offset"]),
         "Last stable": str(each["last_stable_offset"]),
         "Group past": "–" if each["side"] == "sink" else "unknown" if committed is None else str(committed),
-    } | _sums([each])
+    } | _sums([each], labels)
 
 
 def cause_row(row: Row) -> dict[str, object]:
@@ -102,9 +114,9 @@ def cause_row(row: Row) -> dict[str, object]:
         "Cause": audit_words.CAUSES[cause],
         "Partition": cut(f"{row['topic']}-{row['partition']}"),
         "Extra copies": row["extra_copies"],
-        "First producer → later": f"{_producer(row['first_producer_id'])} → {_producer(row['producer_id'])}",
-        "Offsets apart": _span(row["nearest_offsets"], row["farthest_offsets"], "other partition"),
-        "Time apart": _span(row["nearest_ms"], row["farthest_ms"], "–", " ms"),
+        "First producer → later": f"{named_producer(row['first_producer_id'])} → {named_producer(row['producer_id'])}",
+        "Offsets apart": span(row["nearest_offsets"], row["farthest_offsets"], "other partition"),
+        "Time apart": span(row["nearest_ms"], row["farthest_ms"], "–", " ms"),
         "Later copies from": str(row["first_copy_offset"]),
         "To": str(row["last_copy_offset"]),
         "What it means": audit_words.meaning(cause),
@@ -170,18 +182,18 @@ def _number(number: int, one: str, several: str) -> str:
     return f"{wording.count(number)} {one if number == 1 else several}"
 
 
-def _sums(ranges: Sequence[Row]) -> dict[str, object]:
+def _sums(ranges: Sequence[Row], labels: Labels) -> dict[str, object]:
     # A range that was counted before there was such a column had nothing of it: it is null.
-    accounted = {label: sum(each[name] or 0 for each in ranges) for name, label in ACCOUNTED.items()}
-    counted = {label: total(ranges, name) for name, label in COUNTED.items()}
+    accounted = {label: sum(each[name] or 0 for each in ranges) for name, label in labels.accounted.items()}
+    counted = {label: total(ranges, name) for name, label in labels.counted.items()}
     return accounted | counted
 
 
-def _producer(producer_id: int) -> str:
+def named_producer(producer_id: int) -> str:
     return "none" if producer_id < 0 else str(producer_id)
 
 
-def _span(low: int | None, high: int | None, none: str, unit: str = "") -> str:
+def span(low: int | None, high: int | None, none: str, unit: str = "") -> str:
     if low is None or high is None:
         return none
     return f"{wording.count(low)}{unit}" if low == high else f"{wording.count(low)} to {wording.count(high)}{unit}"

@@ -26,6 +26,11 @@ DUPLICATES = Question(("audit_duplicates",), """
     SELECT topic, partition, cause, first_producer_id, producer_id, producer_epoch, extra_copies, first_copy_offset,
            last_copy_offset, nearest_offsets, farthest_offsets, nearest_ms, farthest_ms, examples
     FROM audit_duplicates WHERE run_id = $run_id ORDER BY extra_copies DESC, topic, partition, cause""")  # fmt: skip
+ORDER = Question(("audit_order",), """
+    SELECT topic, partition, first_producer_id, producer_id, out_of_order, keys, first_offset, last_offset,
+           nearest_offsets, farthest_offsets, examples
+    FROM audit_order WHERE run_id = $run_id
+    ORDER BY out_of_order DESC, topic, partition, first_producer_id""")  # fmt: skip
 IDS = Question(("audit_ids",), f"""
     SELECT state, topic, partition, "offset", message_id, id_hash, epoch_ms(timestamp) AS timestamp_ms, found_at
     FROM audit_ids WHERE run_id = $run_id

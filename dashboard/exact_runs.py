@@ -5,7 +5,8 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.names import cut
-from store.audit_requests import AuditRequest, Job, Requested, RunState
+from guarantees.audits import Job
+from store.audit_requests import AuditRequest, Requested, RunState
 
 Row = Mapping[str, Any]
 
@@ -21,6 +22,7 @@ JOBS: Mapping[Job, str] = {
     Job.AUDIT: "Duplicates and losses",
     Job.DUPLICATES: "Duplicates",
     Job.LOSSES: "Losses",
+    Job.ORDER: "Order within keys",
 }
 SEEN_WITHIN_MS = 10_000
 UNSEEN = "The record jobs have not seen this request: see Health for whether they run. It stays asked for."

@@ -31,6 +31,7 @@ EFFECTS: Mapping[Kind, str] = {
     Kind.NEW_PARTITION_SKIPPED: "passed over",
     Kind.DUPLICATE_WRITE: "duplicated",
     Kind.RESENT_BATCH: "duplicated",
+    Kind.ABORTED_AT_SINK: "read although aborted",
     Kind.REWIND: "re-delivered",
     Kind.POSSIBLE_REDELIVERY: "re-delivered",
 }

@@ -34,7 +34,8 @@ UNREAD_FOR = Question((*OFFSETS, "log_end_minute"), f"""
         UNION ALL
         SELECT topic_id, partition, high_watermark_last, high_watermark_max, epoch_ms(last_known_at)
         FROM log_end_minute WHERE cluster_id = $cluster_id AND high_watermark_last IS NOT NULL),
-    ends AS (FROM seen SEMI JOIN (FROM newest WHERE lag > 0) USING (topic_id, partition)),
+    behind_now AS (SELECT DISTINCT topic_id, partition FROM newest WHERE lag > 0),
+    ends AS MATERIALIZED (FROM seen SEMI JOIN behind_now USING (topic_id, partition)),
     logs AS (SELECT topic_id, partition FROM ends GROUP BY ALL HAVING arg_max(last, seen_ms) = max(highest)),
     behind AS (
         SELECT group_id, newest.topic, topic_id, partition, any_value(now_ms) - min(seen_ms) AS unread_for_ms

@@ -5,7 +5,7 @@ The views hold what was observed in the window asked about (store.reading.connec
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from guarantees.lag import NO_COMMIT
+from store.contracts import TABLES, Family
 from store.lag import JOIN, LAG, REASON, literal
 from store.reading import Window, connect
 
@@ -35,10 +36,18 @@ class Question:
     newest: tuple[str, ...] = ()
 
 
-def ask(data_dir: Path, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
-    """The answer as dictionaries."""
+def ask(
+    data_dir: Path,
+    from_ms: int,
+    to_ms: int,
+    question: Question,
+    about: Mapping[str, Any],
+    read_once: Collection[str] = (),
+) -> Rows:
+    """The answer as dictionaries. `read_once`: tables that other questions will be asked of over the same window."""
+    window = Window(from_ms, to_ms)
     since = {table: Window(about["since_ms"], to_ms) for table in question.newest}
-    with connect(data_dir, Window(from_ms, to_ms), question.tables, windows=since) as connection:
+    with connect(data_dir, window, question.tables, read_once=read_once, windows=since) as connection:
         return _rows(connection, from_ms, to_ms, question, about)
 
 
@@ -47,10 +56,11 @@ def ask_together(
 ) -> dict[Question, Rows]:
     """Several answers over one window for the price of one connection, most of what a question costs.
 
+    Which restatement of an interval is the newest is asked once for all of them; samples are read faster than kept.
     Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
     """
     asked = Counter(table for question in questions for table in question.tables)
-    read_once = [table for table, times in asked.items() if times > 1]
+    read_once = [table for table, times in asked.items() if times > 1 and TABLES[table].family is Family.INTERVAL]
     try:
         with connect(data_dir, Window(from_ms, to_ms), asked, read_once=read_once) as connection:
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
@@ -200,5 +210,5 @@ JOB_RUNS = Question(("job_runs",), """
 
 # What pages ask of one window at one time.
 OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, GROUP_STATES, REPLICATION)
-OF_THE_LAST_DAY = (SAMPLED, COMPARISONS, NEWEST_MINUTE)
+OF_THE_LAST_DAY = (SAMPLED, COMPARISONS)
 OF_TIDEMARK = (PARTS, JOB_RUNS)

@@ -36,6 +36,7 @@ _BY_KIND: Mapping[Kind, tuple[str, ...]] = {
     Kind.STABLE_OFFSET_FROZEN: OF_TRANSACTIONS,
     Kind.COMMIT_PENDING: ("committed_offsets", *OF_TRANSACTIONS),
     Kind.READ_PAST_STABLE_OFFSET: ("committed_offsets", *OF_TRANSACTIONS),
+    Kind.ABORTED_AT_SINK: ("batch_headers", "committed_offsets", *OF_TRANSACTIONS),
     Kind.DUPLICATE_WRITE: ("batch_headers", "partition_offsets", "open_producers"),
     Kind.LOST_WRITE: OF_COMMITS,
     Kind.RESENT_BATCH: OF_HEADERS,

@@ -58,6 +58,7 @@ KINDS: Mapping[Kind, str] = {
     Kind.STALE_SUBSCRIPTION: "Stale subscription",
     Kind.COMMIT_PENDING: "Commit pending",
     Kind.READ_PAST_STABLE_OFFSET: "Read past the stable offset",
+    Kind.ABORTED_AT_SINK: "Aborted records at the sink",
     Kind.FALLING_BEHIND: "Falling behind",
     Kind.EXPIRED_UNREAD: "Expired unread",
     Kind.LOG_TRUNCATED: "Log truncated",

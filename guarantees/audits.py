@@ -6,6 +6,23 @@ from enum import StrEnum
 from guarantees.findings import Bounds
 
 
+class Job(StrEnum):
+    """What an exact audit counts."""
+
+    AUDIT = "audit"  # duplicates, losses and surplus
+    DUPLICATES = "duplicates"
+    LOSSES = "losses"  # and surplus
+    ORDER = "order"  # of records within their keys
+
+    @property
+    def counts_copies(self) -> bool:
+        return self in (Job.AUDIT, Job.DUPLICATES)
+
+    @property
+    def counts_losses(self) -> bool:
+        return self in (Job.AUDIT, Job.LOSSES)
+
+
 class DuplicateCause(StrEnum):
     """How the second copy came to be, read from both copies' producer identity."""
 
@@ -40,7 +57,10 @@ class DuplicateExample:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateGroup:
-    """Extra copies on one partition that share cause and the second copy's producer, over all covered ranges."""
+    """Extra copies on one partition that share cause and the second copy's producer, over all covered ranges.
+
+    `audited`: the offsets [first, following) that an exact audit compared, id by id.
+    """
 
     cluster_id: str
     topic: str
@@ -58,24 +78,68 @@ class DuplicateGroup:
     first_observed_at_ms: int
     last_observed_at_ms: int
     examples: tuple[DuplicateExample, ...]
+    audited: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class LostId:
-    """A source record the group's commit passed and the sink never showed. Offsets are the source's."""
+    """A source record the group's commit passed and the sink never showed. Offsets are the source's.
+
+    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed.
+    """
 
     message_id: str | None
     offset: int
     observed_at_ms: int
-    passed_at_ms: int
+    passed_at_ms: int | None
     is_late: bool
+
+    @property
+    def known_since_ms(self) -> int:
+        """When the commit passed it, else when it was stored."""
+        return self.observed_at_ms if self.passed_at_ms is None else self.passed_at_ms
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedId:
+    """An id the sink shows of which the source holds aborted records only: offset and producer are the first one's.
+
+    `found_at` is the sink record, as topic-partition:offset. The source was searched for a committed record since
+    `sought_since_ms`.
+    """
+
+    message_id: str | None
+    offset: int
+    producer_id: int | None
+    producer_epoch: int | None
+    found_at: str
+    sink_observed_at_ms: int
+    sought_since_ms: int
+    decided_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class AbortedAudit:
+    """A pipeline and the source partition whose aborted records its sink shows."""
+
+    pipeline: str
+    cluster_id: str
+    topic: str
+    topic_id: str
+    partition: int
+    group_id: str
+    sink: str
+    sampling_rate: float
+    settle_s: float
+    horizon_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class LossEpisode:
     """Lost ids of one source partition that belong together in time (gaps below the settle delay).
 
-    `sink_read_to` are the sink's stable offsets up to which the search went, by partition.
+    `sink_read_to` are the sink's stable offsets up to which the search went, by partition. `audited`: the offsets
+    [first, following) of the source that an exact audit compared, id by id.
     """
 
     pipeline: str
@@ -93,6 +157,7 @@ class LossEpisode:
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]
     decided_at_ms: int
+    audited: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

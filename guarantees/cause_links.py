@@ -147,6 +147,16 @@ def ids_passed_over(lost: Finding, skipped: Finding) -> Statement | None:
     )
 
 
+def read_before_they_were_aborted(shown: Finding, past: Finding) -> Statement | None:
+    """Aborted ids of the sink lie among the offsets that the group committed past the stable offset."""
+    stable, committed = whole_number(past, "last_stable_offset"), whole_number(past, "committed_offset")
+    first, last = whole_number(shown, "first_offset"), whole_number(shown, "last_offset")
+    if stable is None or committed is None or first is None or last is None or last < stable or first >= committed:
+        return None
+    text = f"The group committed {committed:,}, past the stable offset {stable:,}: it had read what was still open."
+    return Statement(Grade.PROVEN, text)
+
+
 LINKS = LinkTable(
     at_place=(
         Link(Kind.LOG_TRUNCATED, Kind.UNCLEAN_ELECTION, began_with_this_leader),
@@ -169,6 +179,7 @@ LINKS = LinkTable(
         Link(Kind.SKIPPED_FORWARD, Kind.COMMIT_EXPIRED, began_anew_after_expiry),
         Link(Kind.REWIND, Kind.COMMIT_EXPIRED, began_anew_after_expiry),
         Link(Kind.LOST_WRITE, Kind.SKIPPED_FORWARD, ids_passed_over),
+        Link(Kind.ABORTED_AT_SINK, Kind.READ_PAST_STABLE_OFFSET, read_before_they_were_aborted),
         Link(Kind.EXPIRED_UNREAD, Kind.STALE_SUBSCRIPTION, stood_until_it_expired),
         Link(Kind.EXPIRED_UNREAD, Kind.GROUP_STOPPED, stood_until_it_expired),
         Link(Kind.EXPIRED_UNREAD, Kind.GROUP_STALLED, stood_until_it_expired),

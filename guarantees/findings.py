@@ -22,6 +22,7 @@ class Kind(StrEnum):
     STALE_SUBSCRIPTION = "stale_subscription"  # C10: a commit of a topic that no member reads any more
     COMMIT_PENDING = "commit_pending"  # T3: a transactional commit awaits its marker for too long
     READ_PAST_STABLE_OFFSET = "read_past_stable_offset"  # T5: committed past the last stable offset
+    ABORTED_AT_SINK = "aborted_at_sink"  # T5: the sink shows ids of records that were aborted
     FALLING_BEHIND = "falling_behind"  # C5: commits move and lag only grows
     EXPIRED_UNREAD = "expired_unread"  # L1: retention overtook a commit
     LOG_TRUNCATED = "log_truncated"  # L3: the end of the log fell, or of an old epoch

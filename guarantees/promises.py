@@ -102,6 +102,7 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
     },
     # Records of aborted transactions may reach it; only one that is seen at the sink breaks the promise.
     Kind.READ_PAST_STABLE_OFFSET: {Guarantee.EXACTLY_ONCE: Verdict.DEGRADED},
+    Kind.ABORTED_AT_SINK: {Guarantee.EXACTLY_ONCE: Verdict.VIOLATED},
     # A re-delivery is legal inside Kafka: under exactly once only a duplicate at the sink breaks the promise.
     Kind.REWIND: {
         Guarantee.AT_MOST_ONCE: Verdict.VIOLATED,

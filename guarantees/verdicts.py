@@ -30,6 +30,7 @@ OF_GROUP = frozenset(
         Kind.STALE_SUBSCRIPTION,
         Kind.COMMIT_PENDING,
         Kind.READ_PAST_STABLE_OFFSET,
+        Kind.ABORTED_AT_SINK,
     }
 )
 # Facts about a topic: they concern who reads it (source) and who writes it (sink). A duplicate in the source is handed

@@ -20,6 +20,7 @@ from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
 from kafka_reader.failed_connections import close_failed_connections
+from kafka_reader.large_reads import read_in_large_pieces
 from kafka_reader.last_answer import keep_last_answers
 from kafka_reader.security import kafka_python_options
 from kafka_reader.undecoded import PreparedRequests
@@ -34,6 +35,7 @@ LONGEST_PAUSE_S = 1.0
 MAX_IN_FLIGHT = 100
 RECEIVE_MAX_BYTES = 100_000_000
 
+read_in_large_pieces()
 keep_last_answers()
 close_failed_connections()
 _AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)

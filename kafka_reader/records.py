@@ -16,6 +16,7 @@ MIN_RECORD_BYTES = 7  # a length, attributes, two deltas, two lengths and a head
 _MAX_VARINT_BYTES = 10
 _MAX_HEADERS = 10_000
 _WORTH_LOCK_STEP = 48  # records parsed per numpy step below which the plain loop is faster
+_WALKED_AT_LEAST, _PASSED_AT_MOST = 32, 4096  # records of one size are sought after so many; so many at once
 
 Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
@@ -107,26 +108,68 @@ def _walk_together(buffer: Bytes, batch_starts: Ints, batch_ends: Ints, counts: 
 
 
 def _walk_each(buffer: Bytes, batch_starts: Ints, batch_ends: Ints, counts: Ints) -> tuple[Ints, Ints, Ints]:
-    """Batch after batch, record after record."""
-    data = buffer.tobytes()
-    starts: list[int] = []
-    ends: list[int] = []
-    reached: list[int] = []
-    for start, end, count in zip(batch_starts.tolist(), batch_ends.tolist(), counts.tolist(), strict=True):
-        at = start
+    """Batch after batch, record after record; where they led is checked for all of them at once."""
+    prefixes = [
+        _prefixes(buffer[start:end], count) + start
+        for start, end, count in zip(batch_starts.tolist(), batch_ends.tolist(), counts.tolist(), strict=True)
+    ]
+    at = np.concatenate(prefixes) if prefixes else np.empty(0, dtype=np.int64)
+    lengths, starts = _varints(buffer, at)
+    room = np.repeat(batch_ends, counts) - starts
+    _require((lengths >= MIN_RECORD_BYTES - 1) & (lengths <= room), "a record ends beyond its batch")
+    ends = starts + lengths
+    reached = batch_starts.copy()
+    reached[counts > 0] = ends[(np.cumsum(counts) - 1)[counts > 0]]
+    return starts, ends, reached
+
+
+def _prefixes(body: Bytes, count: int) -> Ints:
+    """Where the length of each record stands. A negative length leads nowhere: it is for the caller to refuse.
+
+    A length says where the next one stands, so this is the one loop over single records there is. Where records of one
+    size follow each other they are passed together; after steps that found none the next attempt comes later.
+    """
+    data, found, at, done, step = body.tobytes(), [], 0, 0, _WALKED_AT_LEAST
+    while done < count:
+        places, at = _walk(data, at, min(step, count - done))
+        run = _run_of_equals(body, places[-1], at, count - done - len(places))
+        found += [np.array(places, dtype=np.int64), run]
+        at = int(run[-1]) + at - places[-1] if len(run) else at
+        done += len(places) + len(run)
+        step = _WALKED_AT_LEAST if len(run) >= len(places) else 2 * step
+    return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
+
+
+def _walk(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+    """So many records from a position on, and where the next one stands."""
+    places: list[int] = []
+    try:
         for _ in range(count):
-            length, at = varint(data, at)
-            if not MIN_RECORD_BYTES - 1 <= length <= end - at:
-                raise CorruptBatchError("a record ends beyond its batch")
-            starts.append(at)
-            at += length
-            ends.append(at)
-        reached.append(at)
-    return (
-        np.array(starts, dtype=np.int64),
-        np.array(ends, dtype=np.int64),
-        np.array(reached, dtype=np.int64),
-    )
+            places.append(at)
+            low = data[at]  # zigzag varints of one and of two bytes are read here
+            if low < 0x80:
+                at += 1 + (low >> 1)
+            elif (high := data[at + 1]) < 0x80:
+                at += 2 + ((high << 6) | ((low & 0x7F) >> 1))
+            else:
+                length, at = varint(data, at)
+                at += max(0, length)
+    except IndexError as exc:
+        raise CorruptBatchError("a record ends beyond its batch") from exc
+    return places, at
+
+
+def _run_of_equals(body: Bytes, last: int, at: int, most: int) -> Ints:
+    """The records from `at` on that begin like the one at `last`, which ends there: each says where the next stands."""
+    size = at - last
+    most = min(most, _PASSED_AT_MOST, (len(body) - at) // size)
+    if most <= 0:
+        return np.empty(0, dtype=np.int64)
+    prefix_bytes = 1 + int((body[last : min(at, last + _MAX_VARINT_BYTES)] < 0x80).argmax())
+    begin = body[at : at + most * size].reshape(most, size)[:, :prefix_bytes]
+    differs = (begin != body[last : last + prefix_bytes]).any(axis=1)
+    run = int(differs.argmax()) if differs.any() else most
+    return at + size * np.arange(run, dtype=np.int64)
 
 
 def varint(data: bytes, at: int) -> tuple[int, int]:

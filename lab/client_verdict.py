@@ -8,7 +8,16 @@ from lab.errors import LabError
 from lab.faults.catalogue import GroundFault, Piped
 from lab.ground import Ground
 from lab.injected import Injected
-from lab.second_judge import FINAL_READER, LogKey, disagreements, in_words, lost_on_the_way, met, true
+from lab.second_judge import (
+    FINAL_READER,
+    LogKey,
+    aborted_on_the_way,
+    disagreements,
+    in_words,
+    lost_on_the_way,
+    met,
+    true,
+)
 from lab.self_check import read_topic, stable_offsets
 
 
@@ -21,6 +30,7 @@ def asked_clients(ground: Ground, fault: GroundFault, injected: Sequence[Injecte
     if isinstance(fault, Piped):
         flow = ground.flow(fault.FLOW)
         found += lost_on_the_way(history, flow.source, flow.sink)
+        found += aborted_on_the_way(history, flow.source, flow.sink)
     if wrong := disagreements(found, true(injected)):
         raise LabError(f"the lab is wrong about itself: {'; '.join(wrong)}")
     return in_words(found)

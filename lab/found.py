@@ -74,6 +74,7 @@ def _span(first: str, end: str) -> Callable[[Evidence], tuple[int, ...]]:
 _OFFSETS: Mapping[Kind, Callable[[Evidence], tuple[int, ...]]] = {
     Kind.DUPLICATE_WRITE: lambda evidence: (_number(evidence["first_offset"]), _number(evidence["last_offset"])),
     Kind.LOST_WRITE: lambda evidence: tuple(one["offset"] for one in _records(evidence["lost"], evidence["late"])),
+    Kind.ABORTED_AT_SINK: lambda evidence: (_number(evidence["first_offset"]), _number(evidence["last_offset"])),
     Kind.POSSIBLE_REDELIVERY: _span("committed_offset_before", "high_watermark"),
     Kind.STABLE_OFFSET_FROZEN: lambda evidence: (_number(evidence["start_offset"]),),
     Kind.TRANSACTION_TIMED_OUT: _span("first_offset", "marker_offset"),

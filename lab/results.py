@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.beside import CODE as BESIDE
 from lab.judge import Row, Verdict
 
 
@@ -29,7 +30,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One fault, or one control, in one run.
+    """One fault, or one control, in one run; or what that run met beside them, `at_ms` being its begin then.
 
     `false_findings` are those on its topics that nothing injected explains. `error` says why it could not be injected;
     then nothing was judged. `second_judge`: the anomalies in the histories of its clients, which agree with the ground
@@ -69,12 +70,24 @@ def append_results(path: Path, results: Iterable[Result]) -> None:
 
 
 def load_results(path: Path) -> list[Result]:
-    """The newest result of each fault and seed, in the order in which they were first written."""
-    newest: dict[tuple[str, int], Result] = {}
+    """The newest result of each fault and seed, in the order in which they were first written.
+
+    What a run met beside its faults counts as long as one of them does.
+    """
+    newest: dict[tuple[str, int, int | None], Result] = {}
     for line in path.read_text().splitlines() if path.exists() else ():
         result = parse_result(json.loads(line))
-        newest[result.code, result.seed] = result
-    return list(newest.values())
+        newest[result.code, result.seed, result.at_ms if result.code == BESIDE else None] = result
+    found = list(newest.values())
+    return [each for each in found if each.code != BESIDE or _still_counts(each, found)]
+
+
+def _still_counts(beside: Result, results: Iterable[Result]) -> bool:
+    """Of the results in force some are of its run: from its begin to the begin of the next one with that seed."""
+    same = [each for each in results if each.seed == beside.seed]
+    next_ms = min((r.at_ms for r in same if r.code == BESIDE and r.at_ms > beside.at_ms), default=None)
+    others = [each.at_ms for each in same if each.code != BESIDE]
+    return any(beside.at_ms <= at_ms and (next_ms is None or at_ms < next_ms) for at_ms in others)
 
 
 def parse_result(fields: Mapping[str, Any]) -> Result:

@@ -32,6 +32,7 @@ class Anomaly(StrEnum):
     DUPLICATE = "duplicate"
     LOST_WRITE = "lost-write"
     ABORTED_READ = "G1a"
+    ABORTED_AT_SINK = "G1a at the sink"  # the read is known by what the reader wrote
     POLL_SKIP = "poll-skip"
     NONMONOTONIC_POLL = "nonmonotonic-poll"
     # No fault of the lab makes one of these.
@@ -54,6 +55,7 @@ _MET_BECAUSE_OF: Mapping[Kind, Anomaly] = {
     Kind.SKIPPED_FORWARD: Anomaly.POLL_SKIP,
     Kind.EXPIRED_UNREAD: Anomaly.POLL_SKIP,
     Kind.READ_PAST_STABLE_OFFSET: Anomaly.ABORTED_READ,
+    Kind.ABORTED_AT_SINK: Anomaly.ABORTED_AT_SINK,
 }
 _OF_A_GROUP = {Anomaly.NONMONOTONIC_POLL, Anomaly.POLL_SKIP, Anomaly.ABORTED_READ}
 
@@ -101,6 +103,15 @@ def lost_on_the_way(history: History, source: str, sink: str) -> Counter[Met]:
     )
     missing = unseen([*sends, polls])
     return Counter({Met(Anomaly.LOST_WRITE, source): len({value for values in missing.values() for value in values})})
+
+
+def aborted_on_the_way(history: History, source: str, sink: str) -> Counter[Met]:
+    """Ids of the source that no transaction committed and the sink holds."""
+    by_outcome: dict[bool, set[object]] = {True: set(), False: set()}
+    for each in history:
+        by_outcome[each.outcome is Outcome.FAIL] |= {send.record.value for send in _of_ids(each, source).sends()}
+    arrived = {record.value for each in _seen_by(history, FINAL_READER) for record in _polled_of(each, sink)}
+    return Counter({Met(Anomaly.ABORTED_AT_SINK, source): len((by_outcome[True] - by_outcome[False]) & arrived)})
 
 
 def within(history: History, ends: Mapping[LogKey, int]) -> list[Operation]:

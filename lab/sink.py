@@ -1,12 +1,12 @@
 """A sink topic that clients of the lab write what they were given into, under the ids it came with."""
 
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import Consumer, KafkaError, Message
 
 from lab.client_history import identity
 from lab.deeds import Spot
 from lab.errors import LabError
 from lab.ground import Ground
-from lab.records import record_with_id
+from lab.records import patiently, read_each, record_with_id
 from lab.self_check import extra_copies
 from lab.truth import now_ms
 
@@ -36,6 +36,13 @@ class Sink:
                 self._ids.add(message_id)
 
         self._producer.produce(self.topic, partition=partition, on_delivery=delivered, **record_with_id(message_id))
+
+    def take(self, member: Consumer, count: int) -> None:
+        """Put in the next so many records that a member is given, and commit them."""
+        for message in read_each(member, count):
+            self.put(message)
+        self.flush()
+        patiently(lambda: member.commit(message=message, asynchronous=False))
 
     def flush(self) -> None:
         """Until everything is acknowledged: only then may a consumer commit."""

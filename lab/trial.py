@@ -57,6 +57,7 @@ class Trial:
     met: dict[str, tuple[str, ...]] = field(default_factory=dict)
     minima: dict[str, int] = field(default_factory=dict)
     grounds: list[Ground] = field(default_factory=list)
+    started_at_ms: int = field(default_factory=now_ms)
 
     def run(self, faults: Sequence[GroundFault]) -> None:
         """All of them at once: only faults that do not disturb one another. Then listen for what is claimed wrongly."""
@@ -90,7 +91,7 @@ class Trial:
             else Result(code, self.seed, at_ms, took_s, error=error)
             for code, (at_ms, took_s, error) in self.runs.items()
         ]
-        return [*found, result_of(BESIDE, self.seed, now_ms(), 0.0, verdict, false.get(BESIDE, ()))]
+        return [*found, result_of(BESIDE, self.seed, self.started_at_ms, 0.0, verdict, false.get(BESIDE, ()))]
 
     def verdict(self) -> Verdict:
         """As the store and the ground truth stand now."""

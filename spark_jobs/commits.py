@@ -1,9 +1,10 @@
-"""A group's commits over time, and how far a source may be judged by them. Pure."""
+"""A group's commits over time, how far its topics were read, and how far they may be judged by that. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from guarantees.unknown import Unknown
+from spark_jobs.ranges import Part, PartNow
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -15,8 +16,8 @@ class CommitSample:
 
 
 @dataclass(frozen=True, slots=True)
-class SinkReading:
-    """How far one partition of the sink has been read, in time.
+class Reading:
+    """How far one partition of a topic has been read, in time.
 
     Everything written to it before `read_through_ms` is decided and read: the reading has passed the high watermark
     sampled then. `awaited` is the newer sample (time, high watermark) the reading has yet to pass.
@@ -25,24 +26,38 @@ class SinkReading:
     read_through_ms: int | None = None
     awaited: tuple[int, int] | None = None
 
-    def after(self, observed_at_ms: int, high_watermark: int, covered_to: int) -> "SinkReading":
+    def after(self, observed_at_ms: int, high_watermark: int, covered_to: int) -> "Reading":
         """The state after a round that sampled the high watermark and then read up to `covered_to`."""
         awaited = self.awaited or (observed_at_ms, high_watermark)
         if covered_to >= high_watermark:
-            return SinkReading(observed_at_ms, None)
+            return Reading(observed_at_ms, None)
         if covered_to >= awaited[1]:
-            return SinkReading(awaited[0], (observed_at_ms, high_watermark))
-        return SinkReading(self.read_through_ms, awaited)
+            return Reading(awaited[0], (observed_at_ms, high_watermark))
+        return Reading(self.read_through_ms, awaited)
 
 
-def sink_read_through(readings: Mapping[int, SinkReading], partitions: Sequence[int]) -> int | Unknown:
-    """Until when the whole sink has been read, ms since 1970; Unknown while one partition has not been read at all."""
+def read_on(
+    readings: Mapping[int, Reading], partitions: Iterable[PartNow], covered_to: Mapping[Part, int]
+) -> dict[int, Reading]:
+    """The readings, by partition, after a round that sampled these partitions and then read them this far."""
+    sampled = {
+        now.part.partition: readings.get(now.part.partition, Reading()).after(
+            now.observed_at_ms, now.high_watermark, covered_to[now.part]
+        )
+        for now in partitions
+        if now.part in covered_to and not isinstance(now.high_watermark, Unknown)
+    }
+    return {**readings, **sampled}
+
+
+def read_through(readings: Mapping[int, Reading], partitions: Sequence[int]) -> int | Unknown:
+    """Until when the whole topic has been read, ms since 1970; Unknown while one partition has not been read at all."""
     if not partitions:
-        return Unknown("the sink has no partition that can be seen")
+        return Unknown("it has no partition that can be seen")
     times = [readings[p].read_through_ms if p in readings else None for p in partitions]
     known = [time for time in times if time is not None]
     if len(known) < len(times):
-        return Unknown(f"{len(times) - len(known)} of {len(times)} partitions of the sink have not been read to an end")
+        return Unknown(f"{len(times) - len(known)} of {len(times)} partitions have not been read to an end")
     return min(known)
 
 

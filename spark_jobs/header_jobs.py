@@ -72,7 +72,7 @@ class HeaderJobs:
         logger.info("batch headers: %s rows in %.1f s", sum(map(len, found.values())), done["busy_s"])
 
     def _rows(self, job: Callable[[DataFrame, Column], DataFrame], files: list[Path], window: Window) -> list[Row]:
-        batches = self._spark.read.schema(ddl("batch_headers")).parquet(*map(str, files))
+        batches = self._spark.read.schema(ddl("batch_headers")).parquet(*(str(file.absolute()) for file in files))
         observed = sf.col("observed_at")
         seen = batches.where(observed < _at(window.to_ms)).where(observed >= _at(window.from_ms - BEFORE_MS))
         rows: list[Row] = job(seen, observed >= _at(window.from_ms)).toArrow().to_pylist()

@@ -14,6 +14,7 @@ from spark_jobs.audited import audited_topics
 from spark_jobs.audits.desk import AuditDesk
 from spark_jobs.audits.tasks import AuditTasks
 from spark_jobs.clusters import AuditedCluster
+from spark_jobs.findings import JOBS
 from spark_jobs.header_jobs import HeaderJobs
 from spark_jobs.rounds import LiveRounds
 from spark_jobs.session import spark_session, tasks_at_once
@@ -24,7 +25,6 @@ from store.segments import producer_name
 
 logger = logging.getLogger(__name__)
 
-ROLE = "jobs"
 IDLE_S = 0.2  # between two looks for work
 
 
@@ -42,7 +42,7 @@ def run(settings: Settings, stop: threading.Event) -> None:
     data_dir = Path(settings.store.data_dir)
     with ExitStack() as closing:
         metrics = closing.enter_context(MetricsWriter(data_dir / METRICS_FILE))
-        log = SegmentLog(data_dir, producer_name(socket.gethostname(), ROLE))
+        log = SegmentLog(data_dir, producer_name(socket.gethostname(), JOBS))
         closing.callback(log.close)
         clusters = [
             closing.enter_context(AuditedCluster(cluster, topics, settings.spark.round_s))
@@ -54,7 +54,8 @@ def run(settings: Settings, stop: threading.Event) -> None:
         warm_up(spark)
         rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())
         headers = HeaderJobs(spark, settings, metrics)
-        desk = AuditDesk(spark, settings, metrics, lanes=tasks_at_once(settings.spark))
+        lanes = tasks_at_once(settings.spark)
+        desk = AuditDesk(spark, settings, metrics, lanes=lanes, findings=rounds.findings)
         closing.enter_context(desk)
         while not stop.is_set():
             rounds.run_round(_now_ms())
@@ -77,7 +78,7 @@ def warm_up(spark: SparkSession) -> None:
     started_at = time.monotonic()
     spark.dataSource.register(KafkaRanges)
     spark.dataSource.register(AuditTasks)
-    spark.read.format(FORMAT).options(**options([])).load().toArrow()
+    spark.read.format(FORMAT).options(**options([], 1)).load().toArrow()
     logger.info("the session is warm after %.1f s", time.monotonic() - started_at)
 
 

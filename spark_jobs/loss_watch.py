@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from guarantees.unknown import Unknown
 from settings import PipelineSettings
-from spark_jobs.commits import CommitSample, SinkReading, rising, sink_read_through
+from spark_jobs.commits import CommitSample, Reading, read_on, read_through, rising
 from spark_jobs.ledger import Coverage
 from spark_jobs.losses import (
     LATE,
@@ -48,7 +48,7 @@ class LossWatch:
         self._next_judgement_ms = 0
         self._commits_read_to_ms: int | None = None
         self._commits: dict[Part, list[CommitSample]] = {}
-        self._sink: dict[int, SinkReading] = {}
+        self._sink: dict[int, Reading] = {}
         self._judged = _load_judged(transaction, pipeline.name)
         self._lost: dict[int, list[dict[str, Any]]] = {}
         lost = transaction.query("SELECT * FROM lost_ids WHERE pipeline = ? AND state = ?", [pipeline.name, LOST])
@@ -68,7 +68,8 @@ class LossWatch:
         """
         sources = self._covered(cluster, self.pipeline.source, coverage)
         sinks = self._covered(cluster, self.pipeline.sink or "", coverage)
-        self._follow_sink(cluster, coverage)
+        covered_to = {part: covered.next_offset for part, covered in coverage.items()}
+        self._sink = read_on(self._sink, cluster.partitions(self.pipeline.sink or ""), covered_to)
         late = late_arrivals(self._lost, _sampled(reads, sinks), now_ms)
         if now_ms < self._next_judgement_ms:
             return self._with_late(LossRound(), late)
@@ -111,13 +112,6 @@ class LossWatch:
     def _covered(self, cluster: ClusterNow, topic: str, coverage: Mapping[Part, Coverage]) -> list[Part]:
         return [now.part for now in cluster.partitions(topic) if now.part in coverage]
 
-    def _follow_sink(self, cluster: ClusterNow, coverage: Mapping[Part, Coverage]) -> None:
-        for now in cluster.partitions(self.pipeline.sink or ""):
-            if now.part in coverage and not isinstance(now.high_watermark, Unknown):
-                known = self._sink.get(now.part.partition, SinkReading())
-                covered_to = coverage[now.part].next_offset
-                self._sink[now.part.partition] = known.after(now.observed_at_ms, now.high_watermark, covered_to)
-
     def _follow_commits(self, cluster_id: str, sources: Iterable[Part], now_ms: int) -> None:
         known_to_ms = self._commits_read_to_ms
         from_ms = max(0, now_ms - self._retention_ms) if known_to_ms is None else known_to_ms - _OVERLAP_MS
@@ -148,9 +142,7 @@ class LossWatch:
     def _steps(
         self, cluster: ClusterNow, sources: list[Part], sinks: list[Part], coverage: Mapping[Part, Coverage]
     ) -> dict[Part, Step]:
-        through = sink_read_through(
-            self._sink, [now.part.partition for now in cluster.partitions(self.pipeline.sink or "")]
-        )
+        through = read_through(self._sink, [now.part.partition for now in cluster.partitions(self.pipeline.sink or "")])
         until_ms = None if isinstance(through, Unknown) else through - round(self.pipeline.settle_s * 1000)
         watched_since_ms = max((coverage[part].since_ms for part in (*sources, *sinks)), default=0)
         steps = {

@@ -1,14 +1,15 @@
 """A live round: plan, read, compare, commit, judge. What it learned is remembered only once it is committed.
 
 Order, so that a death at any point costs nothing but the round: samples first, each segment named by its range; then
-ledger, duplicates, losses and the run in one transaction; then the findings, which follow from what is committed.
+ledger, duplicates, losses, aborted reads and the run in one transaction; then the findings, which follow from what is
+committed.
 """
 
 import logging
 import time
 from collections.abc import Container, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +22,12 @@ from spark_jobs import ledger
 from spark_jobs.clusters import AuditedCluster
 from spark_jobs.duplicates import duplicate_rows, within_horizon
 from spark_jobs.findings import RecordFindings
-from spark_jobs.ledger import Coverage
-from spark_jobs.loss_watch import LossWatch
-from spark_jobs.losses import LossRound
 from spark_jobs.offsets import ClusterNow
-from spark_jobs.ranges import Part, Plan
+from spark_jobs.pipeline_watches import Judgements, PipelineWatches
+from spark_jobs.ranges import Plan
 from spark_jobs.runs import run_row
 from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
+from spark_jobs.session import tasks_at_once
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -55,18 +55,19 @@ class Looked:
 
 @dataclass(slots=True)
 class RoundRows:
-    """Rows a round is about to commit."""
+    """Rows a round is about to commit, by table."""
 
     ledger: list[dict[str, Any]] = field(default_factory=list)
     duplicates: list[dict[str, Any]] = field(default_factory=list)
     losses: list[dict[str, Any]] = field(default_factory=list)
     lost_ids: list[dict[str, Any]] = field(default_factory=list)
+    aborted_at_sink: list[dict[str, Any]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.ledger or self.duplicates or self.losses or self.lost_ids)
+        return any(getattr(self, each.name) for each in fields(self))
 
     def commit(self, transaction: Transaction, run_id: str) -> None:
-        for table in ("ledger", "duplicates", "losses", "lost_ids"):
+        for table in (each.name for each in fields(self)):
             rows = [{**row, "run_id": run_id} for row in getattr(self, table)]
             if rows:
                 transaction.replace(table, rows)
@@ -90,20 +91,22 @@ class LiveRounds:
         self._metrics = metrics
         self._data_dir = Path(settings.store.data_dir)
         retention_ms = round(settings.store.raw_retention_h * 3_600_000)
+        self._tasks = tasks_at_once(settings.spark)
         self._horizon_ms = round(1000 * max((p.horizon_s for p in settings.pipelines), default=0.0))
         self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
         with metrics.transaction() as transaction:
             self._coverage = ledger.load_coverage(transaction, now_ms - retention_ms)
-            self._losses = [
-                LossWatch(pipeline, self._data_dir, transaction, retention_ms)
-                for pipeline in settings.pipelines
-                if pipeline.sink is not None
-            ]
+            self._watches = PipelineWatches(settings.pipelines, self._data_dir, transaction, retention_ms, now_ms)
             # Findings of a round whose process died between its commit and its findings.
             found = self._findings.judge(transaction, [p.name for p in settings.pipelines], since_ms=0, now_ms=now_ms)
         self._findings.append(found, now_ms)
         self._idle_since_ms = now_ms
         self._said = ""
+
+    @property
+    def findings(self) -> RecordFindings:
+        """For whoever else commits metrics in this process: what is told must be told in one place."""
+        return self._findings
 
     def run_round(self, now_ms: int) -> bool:
         """One round; False where there was nothing new. Raises what no later round would mend."""
@@ -114,8 +117,9 @@ class LiveRounds:
         # Side by side: each is a few small queries, which leave one of two cores idle.
         with ThreadPoolExecutor(1, thread_name_prefix="duplicates") as beside:
             duplicates = beside.submit(self._duplicates, reads, now_ms)
-            found = self._judge_losses(looked, reads, coverage, rows, now_ms)
+            found = self._watches.judge(self._spark, looked.clusters, coverage, reads, now_ms)
             rows.duplicates = duplicates.result()
+        rows.losses, rows.lost_ids, rows.aborted_at_sink = found.loss_rows, found.lost_id_rows, found.aborted_rows
         if rows or self._is_worth_saying(looked, now_ms):
             self._commit(looked, reads, rows, found, now_ms)
         self._coverage = coverage
@@ -141,7 +145,7 @@ class LiveRounds:
         for name, plan in looked.plans.items():
             rows.ledger += self._unread_rows(name, looked.clusters[name], plan)
         complete: list[RangeRead] = []
-        for read in read_ranges(self._spark, requests) if requests else []:
+        for read in read_ranges(self._spark, requests, self._tasks) if requests else []:
             self._cluster_of(looked, read).note(read, now_ms)
             if read.account.error is None:
                 rows.ledger.append(ledger.read_row(read, append_samples(self._log, read)))
@@ -179,25 +183,6 @@ class LiveRounds:
         covered_to = {part: c.next_offset for part, c in self._coverage.items() if part.topic_id in topic_ids}
         return sample_files(self._data_dir, covered_to, Window(since_ms, now_ms + 1))
 
-    def _judge_losses(
-        self,
-        looked: Looked,
-        reads: Sequence[RangeRead],
-        coverage: Mapping[Part, Coverage],
-        rows: RoundRows,
-        now_ms: int,
-    ) -> dict[str, LossRound]:
-        found: dict[str, LossRound] = {}
-        for watch in self._losses:
-            cluster = looked.clusters.get(watch.pipeline.cluster)
-            if cluster is None:
-                continue
-            round_found = watch.judge_round(self._spark, cluster, coverage, reads, now_ms)
-            found[watch.pipeline.name] = round_found
-            rows.losses += watch.rows(round_found, coverage, now_ms)
-            rows.lost_ids += round_found.lost_ids
-        return found
-
     def _write(self, rows: RoundRows, run: dict[str, Any], changed: Sequence[str], now_ms: int) -> list[Finding]:
         """Commit, and say what the metrics now mean. A file that readers keep locked is tried again for a while."""
         attempt = 1
@@ -222,7 +207,7 @@ class LiveRounds:
         looked: Looked,
         reads: Sequence[RangeRead],
         rows: RoundRows,
-        losses: Mapping[str, LossRound],
+        judged: Judgements,
         now_ms: int,
     ) -> None:
         row = run_row(
@@ -234,11 +219,8 @@ class LiveRounds:
             backlog=looked.backlog,
             message=_in_words(looked.waiting),
         )
-        changed = [name for name, found in losses.items() if found.lost_ids]
-        findings = self._write(rows, row, changed, now_ms)
-        for watch in self._losses:
-            if watch.pipeline.name in losses:
-                watch.accept(losses[watch.pipeline.name])
+        findings = self._write(rows, row, judged.pipelines_with_losses, now_ms)
+        self._watches.accept(judged)
         self._findings.append(findings, now_ms)
         self._said, self._idle_since_ms = _in_words(looked.waiting), now_ms
         if rows:

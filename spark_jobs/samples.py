@@ -24,27 +24,30 @@ LAST_TIME_MS = 253_402_300_799_999  # the end of the year 9999
 
 @dataclass(frozen=True, slots=True)
 class RangeRead:
-    """What became of one range. `samples` are rows of id_samples; they mean nothing where the account has an error."""
+    """What became of one range. `samples` are rows of id_samples and `aborted` of aborted_ids.
+
+    They mean nothing where the account has an error.
+    """
 
     request: RangeRequest
     account: Account
     samples: pa.Table
+    aborted: pa.Table
 
     @property
     def range(self) -> OffsetRange:
         return self.request.range
 
 
-def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest]) -> list[RangeRead]:
-    """Read all ranges in one Spark job; one that failed says so in its account and stops no other."""
-    rows = spark.read.format(FORMAT).options(**options(requests)).load().toArrow()
+def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest], tasks: int) -> list[RangeRead]:
+    """Read all ranges in one Spark job of so many tasks; one that failed says so in its account and stops no other."""
+    rows = spark.read.format(FORMAT).options(**options(requests, tasks)).load().toArrow()
     is_account = pc.is_valid(rows["account"])
     accounts = {row["range"]: Account(**row["account"]) for row in rows.filter(is_account).to_pylist()}
     ids = rows.filter(pc.invert(is_account))
     return [
-        RangeRead(request, accounts[number], _samples(ids.filter(pc.equal(ids["range"], number)), request, account))
+        _range_read(ids.filter(pc.equal(ids["range"], number)), request, accounts[number])
         for number, request in enumerate(requests)
-        for account in (accounts[number],)
     ]
 
 
@@ -52,11 +55,15 @@ def append_samples(log: SegmentLog, read: RangeRead) -> str | None:
     """Commit the sampled ids of a complete range; the segment's name, None where no id was sampled."""
     if read.account.error is not None:
         raise ValueError(f"{read.range.part}: a range that was not read completely is not appended")
-    if not read.samples.num_rows:
-        return None
+    if read.aborted.num_rows:
+        _append(log, "aborted_ids", read, read.aborted)
+    return _append(log, "id_samples", read, read.samples) if read.samples.num_rows else None
+
+
+def _append(log: SegmentLog, table: str, read: RangeRead, rows: pa.Table) -> str:
     return log.append_range(
-        "id_samples",
-        read.samples,
+        table,
+        rows,
         topic_id_hex=UUID(read.range.part.topic_id).hex,
         partition=read.range.part.partition,
         first=read.range.first_offset,
@@ -65,7 +72,9 @@ def append_samples(log: SegmentLog, read: RangeRead) -> str | None:
     )
 
 
-def sample_files(data_dir: Path, covered_to: Mapping[Part, int], window: Window | None) -> list[Path]:
+def sample_files(
+    data_dir: Path, covered_to: Mapping[Part, int], window: Window | None, table: str = "id_samples"
+) -> list[Path]:
     """The segments of these partitions that may hold samples of the window.
 
     One that begins where the coverage ends was left by a process that died before its ledger entry: it does not count,
@@ -73,7 +82,7 @@ def sample_files(data_dir: Path, covered_to: Mapping[Part, int], window: Window 
     """
     covered = {range_producer(UUID(part.topic_id).hex, part.partition): to for part, to in covered_to.items()}
     found = []
-    for path in segments(data_dir, "id_samples", window):
+    for path in segments(data_dir, table, window):
         name = SegmentName.parse(path.name)
         if name is not None and name.first < covered.get(name.producer, 0):
             found.append(path)
@@ -100,9 +109,14 @@ def new_samples(reads: Iterable[RangeRead]) -> pa.Table:
 
 
 def as_frame(spark: SparkSession, files: Iterable[Path]) -> DataFrame:
-    """id_samples from exactly these files, read by Spark itself."""
-    paths = [str(path) for path in files]
+    """id_samples, or aborted_ids, from exactly these files, read by Spark itself."""
+    paths = [str(path.absolute()) for path in files]  # whoever reads them has a working directory of its own
     return spark.read.schema(ID_SAMPLES).parquet(*paths) if paths else spark.createDataFrame([], ID_SAMPLES)
+
+
+def _range_read(ids: pa.Table, request: RangeRequest, account: Account) -> RangeRead:
+    sampled, is_aborted = _samples(ids, request, account), ids["is_aborted"]
+    return RangeRead(request, account, sampled.filter(pc.invert(is_aborted)), sampled.filter(is_aborted))
 
 
 def _samples(ids: pa.Table, request: RangeRequest, account: Account) -> pa.Table:
@@ -114,7 +128,7 @@ def _samples(ids: pa.Table, request: RangeRequest, account: Account) -> pa.Table
         "partition": pa.scalar(part.partition, pa.int32()),
         "observed_at": pa.scalar(account.observed_at_ms, pa.timestamp("ms", tz="UTC")),
     }
-    kept = ids.drop_columns(["range", "account", "timestamp_ms"])
+    kept = ids.drop_columns(["range", "account", "is_aborted", "timestamp_ms"])
     for name, value in fixed.items():
         kept = kept.append_column(name, pa.repeat(value, ids.num_rows))
     return kept.append_column("timestamp", _record_times(ids["timestamp_ms"]))

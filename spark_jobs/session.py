@@ -12,13 +12,14 @@ from pyspark.sql import SparkSession
 
 from settings import SparkSettings
 from spark_jobs.java import provide_java
+from spark_jobs.preflight import check_executors
+from spark_jobs.shipping import ship_code
 
 logger = logging.getLogger(__name__)
 
 CLUSTER_TASKS = 8  # side by side where the settings do not say how many cores the cluster gives
 
-# Executors import the sources by name: the folder that holds this package goes on their path.
-_CODE = Path(__file__).resolve().parents[1]
+_REMOTE = "sc://"  # Spark Connect
 
 _ALWAYS: Mapping[str, str] = {
     "spark.app.name": "tidemark",
@@ -27,7 +28,6 @@ _ALWAYS: Mapping[str, str] = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.executorEnv.PYTHONPATH": str(_CODE),
     # Columns need not remember the line that made them: that costs more than the small queries themselves.
     "spark.sql.dataFrameQueryContext.enabled": "false",
     # Above 32 paths Spark would start a job only to list files it was given by name.
@@ -48,6 +48,8 @@ _LOCAL: Mapping[str, str] = {
     "spark.driver.memory": "1g",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
+    # Workers on this machine import the sources from where this package lies.
+    "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[1]),
     "spark.sql.shuffle.partitions": "2",
     # Plans of small, known shape: planning them again after each stage costs more than it saves.
     "spark.sql.adaptive.enabled": "false",
@@ -56,18 +58,37 @@ _LOCAL: Mapping[str, str] = {
 
 
 def spark_session(settings: SparkSettings) -> SparkSession:
-    """A session; the settings' `conf` has the last word. Raises NoJavaError."""
+    """A session whose workers can import the sources; the settings' `conf` has the last word.
+
+    Raises NoJavaError, and ExecutorLacksError where a cluster's executors cannot read topics.
+    """
     started_at = time.monotonic()
-    provide_java()
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # else workers run whatever python3 is on the PATH
-    for name, value in _WORKERS_KEEP.items():
-        os.environ.setdefault(name, value)
-    builder = SparkSession.builder.master(settings.master)
+    is_remote = settings.master.startswith(_REMOTE)
+    if not is_remote:
+        _provide_for_a_driver(settings)
+    builder = SparkSession.builder
+    builder = builder.remote(settings.master) if is_remote else builder.master(settings.master)
     for name, value in session_conf(settings).items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
+    if not _is_local(settings):
+        ship_code(session, is_remote=is_remote)
+        check_executors(session, tasks_at_once(settings))
     logger.info("Spark %s on %s is up after %.1f s", session.version, settings.master, time.monotonic() - started_at)
     return session
+
+
+def _provide_for_a_driver(settings: SparkSettings) -> None:
+    """What a driver in this process and its own Python workers need. Raises NoJavaError."""
+    provide_java()
+    # Else workers run whatever python3 is on the PATH. The name must be good on executors too.
+    os.environ["PYSPARK_PYTHON"] = settings.conf.get("spark.pyspark.python", sys.executable)
+    for name, value in _WORKERS_KEEP.items():
+        os.environ.setdefault(name, value)
+
+
+def _is_local(settings: SparkSettings) -> bool:
+    return settings.master.startswith("local")
 
 
 def tasks_at_once(settings: SparkSettings) -> int:
@@ -81,7 +102,18 @@ def tasks_at_once(settings: SparkSettings) -> int:
 
 
 def session_conf(settings: SparkSettings) -> dict[str, str]:
-    """Tidemark's defaults, those for one machine where the master is local, then what the settings say."""
-    local = _LOCAL if settings.master.startswith("local") else {}
-    keep = {f"spark.executorEnv.{name}": value for name, value in _WORKERS_KEEP.items()}
-    return {**_ALWAYS, **keep, **local, **settings.conf}
+    """Tidemark's defaults, those for one machine or for a cluster, then what the settings say.
+
+    Of the defaults a Spark Connect server is only told what a session may change.
+    """
+    if _is_local(settings):
+        defaults = {**_ALWAYS, **_executors_keep(), **_LOCAL}
+    else:
+        defaults = {**_ALWAYS, **_executors_keep(), "spark.sql.shuffle.partitions": str(tasks_at_once(settings))}
+    if settings.master.startswith(_REMOTE):
+        defaults = {name: value for name, value in defaults.items() if name.startswith("spark.sql.")}
+    return {**defaults, **settings.conf}
+
+
+def _executors_keep() -> dict[str, str]:
+    return {f"spark.executorEnv.{name}": value for name, value in _WORKERS_KEEP.items()}

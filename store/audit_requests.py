@@ -13,20 +13,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from guarantees.audits import Job
 from store.reading import read, segments
 from store.rows import Row, python_rows
 
 TABLE = "operator_actions"
 AUDIT, CANCEL = "audit", "cancel"
 _NAME = re.compile(r"[A-Za-z0-9_-]+")  # a run's folder has its name
-
-
-class Job(StrEnum):
-    """What is counted exactly."""
-
-    AUDIT = "audit"  # duplicates, losses and surplus
-    DUPLICATES = "duplicates"
-    LOSSES = "losses"  # and surplus
 
 
 class RunState(StrEnum):

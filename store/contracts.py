@@ -14,11 +14,22 @@ from store.tables.intervals import INTERVALS
 from store.tables.log import LOG
 from store.tables.metrics import METRICS
 from store.tables.roll_ups import ROLL_UPS
+from store.tables.sampled_ids import SAMPLED_IDS
 from store.tables.samples import SAMPLES
 
 __all__ = ["ALL", "SCHEMA_VERSION", "TABLES", "Column", "Family", "Table", "Type"]
 
 SCHEMA_VERSION = 1
 
-ALL: Sequence[Table] = (*SAMPLES, *INTERNAL_TOPICS, *ROLL_UPS, *INTERVALS, *LOG, *METRICS, *AUDITS, *HEADERS)
+ALL: Sequence[Table] = (
+    *SAMPLES,
+    *SAMPLED_IDS,
+    *INTERNAL_TOPICS,
+    *ROLL_UPS,
+    *INTERVALS,
+    *LOG,
+    *METRICS,
+    *AUDITS,
+    *HEADERS,
+)
 TABLES: Mapping[str, Table] = {table.name: table for table in ALL}

@@ -1,6 +1,7 @@
 """What lies in the data directory: folders of a table, segments of a folder, and what does not belong there."""
 
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,9 @@ from store.segments import HOUR_MS, SegmentName, hour_start_ms, live_names
 
 # How a Parquet file ends. A file that was cut off, by a power cut say, does not, and would spoil every query it is in.
 MAGIC = b"PAR1"
+
+# A folder that changed less long ago may change again within the resolution of its time.
+SETTLED_NS = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,24 @@ def all_folders(data_dir: Path, table: Table) -> list[Path]:
 
 
 def list_folder(folder: Path) -> Listing:
-    """A folder as it is now; one that has expired is empty. Where a wide file is damaged, its inputs count again."""
+    """A folder as it is now; one that has expired is empty. Where a wide file is damaged, its inputs count again.
+
+    Files come and go under their final names, which changes the folder's time: what was listed since is not read again.
+    """
+    try:
+        changed_ns = folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return Listing((), (), ())
+    is_settled = time.time_ns() - changed_ns > SETTLED_NS
+    return _settled(folder, changed_ns) if is_settled else _listed(folder)
+
+
+@lru_cache(maxsize=2_000)  # the folders of a few weeks
+def _settled(folder: Path, changed_ns: int) -> Listing:
+    return _listed(folder)
+
+
+def _listed(folder: Path) -> Listing:
     segments: dict[SegmentName, Segment] = {}
     unfit: list[Path] = []
     for path, status in _files_in(folder):

@@ -123,7 +123,7 @@ def copy_metrics(
     observed: tuple[int, int] | None = None,
     deadline_s: float = DEADLINE_S,
 ) -> None:
-    """Make the tables in an in-memory database, filled with a copy of the metrics as of one commit.
+    """Make the tables, the connection's own, filled with a copy of the metrics as of one commit.
 
     Columns the file lacks, because its writer has not migrated it yet, are null. `observed`: of the tables that grow
     by the range only what was observed from the first up to, not including, the second (ms since 1970).
@@ -131,7 +131,7 @@ def copy_metrics(
     wanted = [_metric(name) for name in tables]
     for table in wanted:
         columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in duckdb_columns(table).items())
-        connection.execute(f"CREATE TABLE {quoted(table.name)} ({columns})")
+        connection.execute(f"CREATE TEMP TABLE {quoted(table.name)} ({columns})")
     if not wanted or not path.exists():
         return
     with _attached(connection, path, deadline_s):

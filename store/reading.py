@@ -1,17 +1,18 @@
 """Reading the store: explicit file lists, and an in-memory DuckDB with one view per table. No writer is locked out."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
 
 import duckdb
 import pyarrow as pa
 
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
+from store.footers import may_hold
+from store.kept_views import kept_rows
 from store.metrics import METRICS_FILE, copy_metrics
 from store.rows import arrow_table, contract
 from store.segments import HOUR_MS, live_names
@@ -20,8 +21,6 @@ from store.views import files_query, quoted, window_query
 
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
-
-Kind = Literal["TEMP TABLE", "TEMP VIEW", "VIEW"]
 
 EVERYTHING_TO_MS = 253_402_300_800_000  # the year 10000
 
@@ -46,11 +45,23 @@ def segments(data_dir: Path, table: str, window: Window | None) -> list[Path]:
 
     A file may vanish 10 minutes after it was listed, when a merged one has long taken its place: list again then.
     """
-    kept = contract(table)
-    if kept.family is Family.METRIC:
-        raise ValueError(f"{table} lives in metrics.duckdb: use store.metrics.snapshot")
-    listed = [segment for folder in _folders(data_dir, kept, window) for segment in list_folder(folder).live]
-    return [segment.path for segment in (_live_ranges(listed) if kept.is_ranged else listed)]
+    return [segment.path for segment in _segments(data_dir, contract(table), window)]
+
+
+def _segments(data_dir: Path, table: Table, window: Window | None) -> list[Segment]:
+    if table.family is Family.METRIC:
+        raise ValueError(f"{table.name} lives in metrics.duckdb: use store.metrics.snapshot")
+    listed = [segment for folder in _folders(data_dir, table, window) for segment in list_folder(folder).live]
+    return _live_ranges(listed) if table.is_ranged else listed
+
+
+def _opened(data_dir: Path, table: Table, window: Window) -> list[Segment]:
+    """Of the segments, those that a view of the window must open."""
+    return [
+        segment
+        for segment in _segments(data_dir, table, window)
+        if may_hold(table, segment, window.from_ms, window.to_ms)
+    ]
 
 
 def connect(
@@ -65,18 +76,20 @@ def connect(
 
     Samples, events, and the metrics of covered ranges are those observed in the window. Intervals are those that held
     in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
-    is there and empty. `read_once`: tables that several questions will be asked of are read from the disk now.
+    is there and empty. `read_once`: tables that several questions will be asked of, in this connection or a later one
+    over the same window, are read now and kept (store.kept_views).
     `windows`: tables with a window of their own.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = _private(data_dir, window, metrics) if metrics else _database().cursor()
+    connection = _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
-            kind: Kind = "TEMP TABLE" if table.name in read_once else "TEMP VIEW"
-            _create_listed(connection, kind, data_dir, table, windows.get(table.name, window))
+            create = _register if table.name in read_once else _create_view
+            _listed(create, connection, data_dir, table, windows.get(table.name, window))
     return connection
 
 
@@ -86,26 +99,20 @@ def _database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:")
 
 
-def _private(data_dir: Path, window: Window, metrics: Sequence[str]) -> duckdb.DuckDBPyConnection:
-    """One of its own, with a copy of the metrics."""
-    connection = duckdb.connect(":memory:")
-    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
-    return connection
-
-
 def connect_listed(
     data_dir: Path, window: Window, tables: Iterable[str]
 ) -> tuple[duckdb.DuckDBPyConnection, list[Path]]:
     """As `connect`, with the files its views read: once those are allowed, everything else can be forbidden."""
     wanted = [contract(name) for name in tables]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
-    connection = _private(data_dir, window, metrics)
+    connection = duckdb.connect(":memory:")
     connection.execute("SET TimeZone = 'UTC'")
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     listed: list[Path] = []
     for table in (table for table in wanted if table.family is not Family.METRIC):
-        files = segments(data_dir, table.name, window)
-        _create(connection, "VIEW", table, files, window)
-        listed += files
+        opened = _opened(data_dir, table, window)
+        _create_view(connection, table, opened, window, "VIEW")
+        listed += [segment.path for segment in opened]
     return connection, listed
 
 
@@ -134,20 +141,31 @@ def _read(data_dir: Path, table: str, window: Window | None, query: str, paramet
     return rows.cast(arrow_schema(contract(table)))
 
 
-def _create_listed(
-    connection: duckdb.DuckDBPyConnection, kind: Kind, data_dir: Path, table: Table, window: Window
+Create = Callable[[duckdb.DuckDBPyConnection, Table, Sequence[Segment], Window], None]
+
+
+def _listed(
+    create: Create, connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window
 ) -> None:
     try:
-        _create(connection, kind, table, segments(data_dir, table.name, window), window)
+        create(connection, table, _opened(data_dir, table, window), window)
     except duckdb.IOException:  # a listed file has been merged away since
-        _create(connection, kind, table, segments(data_dir, table.name, window), window)
+        create(connection, table, _opened(data_dir, table, window), window)
 
 
-def _create(
-    connection: duckdb.DuckDBPyConnection, kind: Kind, table: Table, files: Sequence[Path], window: Window
+def _create_view(
+    connection: duckdb.DuckDBPyConnection,
+    table: Table,
+    opened: Sequence[Segment],
+    window: Window,
+    kind: str = "TEMP VIEW",
 ) -> None:
-    query = window_query(table, files, window.from_ms, window.to_ms)
+    query = window_query(table, [segment.path for segment in opened], window.from_ms, window.to_ms)
     connection.execute(f"CREATE {kind} {quoted(table.name)} AS {query}")
+
+
+def _register(connection: duckdb.DuckDBPyConnection, table: Table, opened: Sequence[Segment], window: Window) -> None:
+    connection.register(table.name, kept_rows(connection, table, opened, window.from_ms, window.to_ms))
 
 
 def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:

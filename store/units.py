@@ -15,10 +15,12 @@ _NAMES: Mapping[str, str] = {
         offset_lag offsets_planned offsets_read undecided unexplained""",
     "records": """
         aborted aborted_records extra_copies markers not_json records records_not_json records_without_id
-        sampled_extra_copies visible without_id records_committed records_aborted records_open""",
+        sampled_extra_copies visible without_id without_key without_place ordered out_of_order repeated
+        records_committed records_aborted records_open""",
     "message ids": "ids ids_judged ids_late ids_lost ids_unseen late lost sampled surplus waiting",
     "batches": "batches gaps",
-    "numbers": "sequences_passed_over sequences_repeated",
+    "keys": "keys keys_elsewhere",
+    "numbers": "numbers_missing sequences_passed_over sequences_repeated",
     "segments": "segments",
     "slices": "slices_done slices_planned",
     "answers": "answered asked failed refused",

@@ -47,9 +47,12 @@ def newest_restatements(table: Table, source: str) -> str:
         quoted(column.name) if column.name in key else f"newest.{quoted(column.name)}" for column in table.columns
     )
     by = ", ".join(quoted(name) for name in key)
-    rank = f"epoch_ms(last_seen_at) + CASE WHEN ended_before IS NULL THEN 0 ELSE {_BEYOND_ANY_TIME_MS} END"
-    newest = f"SELECT {by}, arg_max(struct_pack({packed}), {rank}) AS newest FROM ({source}) GROUP BY {by}"
+    newest = f"SELECT {by}, arg_max(struct_pack({packed}), {_rank()}) AS newest FROM ({source}) GROUP BY {by}"
     return f"SELECT {names} FROM ({newest})"
+
+
+def _rank() -> str:
+    return f"epoch_ms(last_seen_at) + CASE WHEN ended_before IS NULL THEN 0 ELSE {_BEYOND_ANY_TIME_MS} END"
 
 
 def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) -> str:
@@ -59,12 +62,30 @@ def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) 
         return rows
     if table.family is not Family.INTERVAL:
         return f"{rows} WHERE observed_at >= {instant(from_ms)} AND observed_at < {instant(to_ms)}"
-    # A restatement from before the window says nothing in it unless it knows the end, and there are very many of them.
+    newest = newest_restatements(table, _telling(rows, from_ms, to_ms))
+    return f"SELECT * FROM ({newest}) WHERE {held(from_ms)}"
+
+
+def newest_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) -> str:
+    """For who reads the view of an interval whole: what `held` leaves of this; three times as fast.
+
+    Only the rows of the first rank are read in full. With any condition beside it DuckDB would rank all rows in full.
+    """
+    names = ", ".join(quoted(column.name) for column in table.columns)
+    by = ", ".join(quoted(name) for name in (*table.key, "started_at"))
+    telling = _telling(files_query(table, files), from_ms, to_ms)
+    return f"SELECT {names} FROM ({telling}) QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY {_rank()} DESC) = 1"
+
+
+def held(from_ms: int) -> str:
+    """Whether the newest restatement of an interval lasted into the window."""
+    return f"greatest(last_seen_at, ended_before) >= {instant(from_ms)}"
+
+
+def _telling(rows: str, from_ms: int, to_ms: int) -> str:
+    """A restatement from before the window says nothing in it unless it knows the end, and there are very many."""
     telling = f"(ended_before IS NOT NULL OR last_seen_at >= {instant(from_ms)})"
-    begun = f"{rows} WHERE started_at < {instant(to_ms)} AND {telling}"
-    return f"""
-        SELECT * FROM ({newest_restatements(table, begun)})
-        WHERE greatest(last_seen_at, ended_before) >= {instant(from_ms)}"""
+    return f"{rows} WHERE started_at < {instant(to_ms)} AND {telling}"
 
 
 def instant(time_ms: int) -> str:

@@ -30,7 +30,7 @@ ONLY_IN = {
     "kafka_reader": {"kafka_reader", "collectors", "spark_jobs", "cli", "lab", "benchmarks/plain_reading.py"},
     "pyspark": {"spark_jobs", "benchmarks/spark_reading.py"},
     "duckdb": {"store", "dashboard/queries.py", "dashboard/reports/as_duckdb.py"},
-    "cachetools": {"dashboard/remembered.py"},
+    "cachetools": {"dashboard/remembered.py", "store/kept_views.py"},
     "fpdf": {"dashboard/reports/as_pdf.py", "dashboard/reports/pdf_text.py"},
     "plotly": {"dashboard/charts"},
     "streamlit": {

@@ -95,6 +95,22 @@ def test_a_mistake_is_named_with_its_key(given, says):
         parse_settings(given)
 
 
+@pytest.mark.parametrize(("order", "says"), [
+    ({}, "one of them"), ({"header": "n", "timestamp": True}, "one of them"), ({"json": "a..b"}, "none of them empty"),
+    ({"key": True}, "unknown key"),
+])  # fmt: skip
+def test_an_order_is_one_of_the_three(order, says):
+    with pytest.raises(SettingsError, match=says):
+        parse_settings({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "order": order}]})
+
+
+def test_what_rises_within_a_key_is_declared_for_a_pipeline():
+    given = [{**PIPELINE, "order": {"json": "payment.version"}}, {**PIPELINE, "name": "other"}]
+    first, second = parse_settings({"clusters": [CLUSTER], "pipelines": given}).pipelines
+
+    assert (first.order.json, second.order) == ("payment.version", None)
+
+
 def test_a_secret_is_read_from_its_file_only_when_asked_for(tmp_path):
     path = tmp_path / "password"
     secret = Secret(file=str(path))

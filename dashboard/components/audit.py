@@ -125,6 +125,9 @@ PIPELINE_COLUMNS = {
         "Lost, message ids", help="Since the comparison began, 95 % interval", width=150
     ),
     "Findings, 24 h": st.column_config.TextColumn(help="What the findings of the last day sum up to, as on Overview"),
+    "Aborted, 24 h": st.column_config.TextColumn(
+        "Aborted at the sink, 24 h", help="Message ids that the sink holds and no transaction of the source committed"
+    ),
     "Late": tables.number("Late, sampled ids", "Declared lost, and then found in the sink after all"),
     "Waiting": tables.number("Waiting, sampled ids", "For the settle delay, or for the sink to be read"),
     "Judged": tables.number("Judged, sampled ids"),

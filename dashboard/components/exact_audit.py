@@ -6,17 +6,19 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import actions, audit_answers, cached, exact_audits, exact_questions, exact_runs, wording
+from dashboard import actions, audit_answers, cached, exact_audits, exact_order, exact_questions, exact_runs, wording
 from dashboard.actions import WHO_LIMIT
 from dashboard.components import acting, panel, selection, tables, toolbar
 from dashboard.components.grades import grade
-from dashboard.exact_audits import Row
+from dashboard.exact_audits import Labels, Row
 from dashboard.names import cut, in_markdown
 from dashboard.queries import Question, Rows
 from dashboard.spreadsheets import csv_text
 from dashboard.view import View
+from guarantees.audits import Job
+from guarantees.findings import Grade
 from settings import PipelineSettings
-from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row, requested
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row, requested
 from store.rows import Row as StoredRow
 
 PACE_S = 2
@@ -60,10 +62,17 @@ def _ask(pipeline: PipelineSettings, view: View) -> None:
         st.text_input("Your name", key=acting.OPERATOR, max_chars=WHO_LIMIT, persist_state="session", width=200)
         st.button(
             "Audit this window exactly",
-            on_click=partial(_request, pipeline.name, view.from_ms, view.to_ms),
+            on_click=partial(_request, Job.AUDIT, pipeline.name, view.from_ms, view.to_ms),
             key="exact-audit",
             help="Appends a request; the record jobs run it in slices between their rounds",
         )
+        if pipeline.order is not None:
+            st.button(
+                "Check the order within keys",
+                on_click=partial(_request, Job.ORDER, pipeline.name, view.from_ms, view.to_ms),
+                key="exact-order",
+                help="Of every record of this window, by what the settings declare to rise; a request as the other",
+            )
     topics = " and ".join(in_markdown(topic) for topic in (pipeline.source, pipeline.sink) if topic)
     st.caption(
         f"Reads every record of {topics} in this window and {pipeline.settle_s:g} s before and after it, at the pace "
@@ -104,18 +113,36 @@ def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
     if not ranges:
         panel.empty("A later audit of the same window has replaced its figures.")
         return
+    if row["job"] == Job.ORDER:
+        _counted(row, ranges, exact_order.summary(ranges), exact_order.OF_ORDER)
+        _order(_rows(exact_questions.ORDER, at_ms, run_id=row["run_id"]))
+        _limits(row, ranges, exact_order.OF_ORDER)
+        return
     groups = _rows(exact_questions.DUPLICATES, at_ms, run_id=row["run_id"])
-    said = exact_audits.summary(row, ranges, groups, pipeline)
+    _counted(row, ranges, exact_audits.summary(row, ranges, groups, pipeline), exact_audits.OF_IDS)
+    _copies_and_ids(row, groups, at_ms)
+    _limits(row, ranges, exact_audits.OF_IDS)
+
+
+def _counted(row: Row, ranges: Rows, said: list[tuple[str, Grade | None]], labels: Labels) -> None:
     st.markdown("\n".join(f"- {in_markdown(one, 300)} {grade(known) if known else ''}" for one, known in said))
     st.markdown(f":gray[{exact_audits.exactness(row, ranges)} {exact_audits.cost(row)}]")
     tables.plain(
-        exact_audits.topic_rows(ranges), None, "Every offset of the window by what it is, and what was counted"
+        exact_audits.topic_rows(ranges, labels), None, "Every offset of the window by what it is, and what was counted"
     )
-    _proof(row, ranges, groups, at_ms)
 
 
-def _proof(row: Row, ranges: Rows, groups: Rows, at_ms: int) -> None:
-    """Causes, single ids, partitions, and what the figures cannot see."""
+def _order(groups: Rows) -> None:
+    """Who fell behind whom, and both records of single violations."""
+    if groups:
+        st.markdown("Records out of order by producers, and examples of both records")
+        tables.plain([exact_order.group_row(group) for group in groups[:SHOWN]], None, "Records out of order")
+        tables.left_out(len(groups), SHOWN, "row", "The sums above count all of them.")
+        _table("order", exact_order.example_rows(groups))
+
+
+def _copies_and_ids(row: Row, groups: Rows, at_ms: int) -> None:
+    """Causes, and single ids."""
     if groups:
         st.markdown("Extra copies by cause, and examples of both copies")
         tables.plain([exact_audits.cause_row(group) for group in groups[:SHOWN]], None, "Extra copies by cause")
@@ -125,8 +152,12 @@ def _proof(row: Row, ranges: Rows, groups: Rows, at_ms: int) -> None:
     if ids:
         st.markdown("Ids that one side does not have, the first ones of each partition")
         _table("ids", ids)
+
+
+def _limits(row: Row, ranges: Rows, labels: Labels) -> None:
+    """Partitions, and what the figures cannot see."""
     with st.expander("Partitions"):
-        shown = [exact_audits.partition_row(each) for each in ranges[:SHOWN]]
+        shown = [exact_audits.partition_row(each, labels) for each in ranges[:SHOWN]]
         tables.plain(shown, None, "Partitions with the offsets read, judged and accounted for")
         tables.left_out(len(ranges), SHOWN, "partition", "The sums above count all of them.")
     said = [f"- :gray[{in_markdown(sentence, 400)}]" for sentence in json.loads(row["blind_spots"] or "[]")]
@@ -146,9 +177,9 @@ def _table(name: str, rows: list[dict[str, object]]) -> None:
     )
 
 
-def _request(pipeline: str, from_ms: int, to_ms: int) -> None:
+def _request(job: Job, pipeline: str, from_ms: int, to_ms: int) -> None:
     """The only thing the page does: it appends the wish."""
-    request = AuditRequest(uuid4().hex, toolbar.now_ms(), _who(), Job.AUDIT, pipeline, from_ms, to_ms)
+    request = AuditRequest(uuid4().hex, toolbar.now_ms(), _who(), job, pipeline, from_ms, to_ms)
     if _acted(request_row(request)) and "audit" in st.query_params:
         del st.query_params["audit"]
 

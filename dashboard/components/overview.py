@@ -9,7 +9,7 @@ from dashboard import answers, finding_groups, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
 from dashboard.components import acting, evidence, panel, story
 from dashboard.components.grades import grade
-from dashboard.concerns import Concern, in_view
+from dashboard.concerns import Concern
 from dashboard.finding_groups import Event
 from dashboard.names import in_markdown
 from dashboard.standing import Standing
@@ -82,8 +82,7 @@ def _line(event: Event, view: View) -> str:
 
 def strip(view: View) -> None:
     """What broke when, by kind: small, the whole of it is on the page of violations."""
-    events = finding_groups.events(in_view(answers.found(view), view))
-    marks = finding_groups.marks(events, view.from_ms)
+    marks = answers.marks(view)
     if not marks:
         panel.empty("No finding lasted into this window.")
         return

@@ -79,7 +79,15 @@ def _statements(group: DuplicateGroup, where: str) -> tuple[Statement, ...]:
         if group.cause is DuplicateCause.SAME_SEQUENCE
         else Statement(Grade.PROBABLE, stored, UNIQUE_IDS)
     )
-    return headline, Statement(Grade.PROVEN, counted)
+    return (headline, Statement(Grade.PROVEN, counted), *compared_exactly(group.audited))
+
+
+def compared_exactly(audited: Iterable[tuple[int, int]]) -> tuple[Statement, ...]:
+    """Where an exact audit counted, in one statement; none where there was none."""
+    windows = [f"{first:,} to {following - 1:,}" for first, following in audited]
+    if not windows:
+        return ()
+    return (Statement(Grade.PROVEN, f"Every message id of the offsets {', '.join(windows)} was compared exactly."),)
 
 
 def in_words(bounds: Bounds) -> str:
@@ -103,6 +111,7 @@ def _evidence(group: DuplicateGroup) -> Evidence:
         "sampling_rate": group.sampling_rate,
         "horizon_s": group.horizon_s,
         "examples": [_example(example) for example in group.examples],
+        **({"audited": [list(window) for window in group.audited]} if group.audited else {}),
     }
 
 

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from guarantees.audits import LossAudit, LossEpisode, LostId
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
-from guarantees.rules.duplicates import in_words
+from guarantees.rules.duplicates import compared_exactly, in_words
+from guarantees.sessions import sessions
 from guarantees.times import utc
 
 ONE_SINK_RECORD = "the pipeline writes one sink record with the same id for every source record"
@@ -28,18 +29,8 @@ def loss_episodes(
     return [
         _episode(audit, partition, session, estimated)
         for partition, found in sorted(ids.items())
-        for session in _sessions(found, audit.settle_s * 1000)
+        for session in sessions(found, lambda lost: (lost.known_since_ms, lost.offset), audit.settle_s * 1000)
     ]
-
-
-def _sessions(ids: Iterable[LostId], gap_ms: float) -> list[list[LostId]]:
-    sessions: list[list[LostId]] = []
-    for lost in sorted(ids, key=lambda lost: (lost.passed_at_ms, lost.offset)):
-        if sessions and lost.passed_at_ms - sessions[-1][-1].passed_at_ms <= gap_ms:
-            sessions[-1].append(lost)
-        else:
-            sessions.append([lost])
-    return sessions
 
 
 def _episode(
@@ -79,7 +70,7 @@ def _finding(episode: LossEpisode) -> Finding:
         statements=_statements(episode, where),
         bounds=episode.total,
         evidence=_evidence(episode),
-        happened_at_ms=min(one.passed_at_ms for one in ids),
+        happened_at_ms=min(one.known_since_ms for one in ids),
         last_seen_at_ms=episode.decided_at_ms,
         pipeline=episode.pipeline,
         closed_reason=reason,
@@ -88,7 +79,7 @@ def _finding(episode: LossEpisode) -> Finding:
 
 def _statements(episode: LossEpisode, where: str) -> tuple[Statement, ...]:
     shown = episode.lost or episode.late
-    first, last = min(one.offset for one in shown), max(one.offset for one in shown)
+    first, last = _span(episode, [one.offset for one in shown])
     missing = (
         f"{in_words(episode.total)} message ids of {where}, between the offsets {first:,} and {last:,}, never reached "
         f"{episode.sink} although {episode.group_id} committed past them."
@@ -105,7 +96,14 @@ def _statements(episode: LossEpisode, where: str) -> tuple[Statement, ...]:
     found = [headline, Statement(Grade.PROVEN, sought)]
     if episode.late:
         found.append(Statement(Grade.PROVEN, f"{len(episode.late):,} sampled ids arrived late and are not counted."))
-    return tuple(found)
+    return (*found, *compared_exactly(episode.audited))
+
+
+def _span(episode: LossEpisode, offsets: list[int]) -> tuple[int, int]:
+    """Of the ids; where an audit counted more than are known one by one, the others lie anywhere in its window."""
+    if episode.audited and episode.total.lower > len(episode.lost):
+        offsets = [*offsets, *(first for first, _ in episode.audited), *(end - 1 for _, end in episode.audited)]
+    return min(offsets), max(offsets)
 
 
 def _evidence(episode: LossEpisode) -> Evidence:
@@ -120,6 +118,7 @@ def _evidence(episode: LossEpisode) -> Evidence:
         "sink": episode.sink,
         "sink_read_to": [list(pair) for pair in episode.sink_read_to],
         "decided_at_ms": episode.decided_at_ms,
+        **({"audited": [list(window) for window in episode.audited]} if episode.audited else {}),
     }
 
 

@@ -93,11 +93,19 @@ def unseen(history: History) -> dict[Key, list[Value]]:
 
 
 def aborted_reads(history: History) -> Iterator[AbortedRead]:
+    """A value that was sent again after it was aborted, which no history of Jepsen's has, may be the later one."""
+    sent_again = {
+        (send.key, send.record.value)
+        for operation in history
+        if operation.outcome is not Outcome.FAIL
+        for send in operation.sends()
+    }
     failed = {
         (send.key, send.record.value): operation.process
         for operation in history
         if operation.outcome is Outcome.FAIL
         for send in operation.sends()
+        if (send.key, send.record.value) not in sent_again
     }
     for operation in history:
         for key, records in operation.polled().items() if operation.outcome is Outcome.OK else ():

@@ -1,33 +1,43 @@
-"""C5, a transactional producer that aborts every other transaction, and a group that reads only what is committed."""
+"""C5, a transactional producer that aborts every other transaction and sends its records again in the next one.
+
+A group that reads only what is committed writes it to its sink: there stand ids of records that were aborted first.
+"""
 
 import time
 
 from lab.controls.stated import control
 from lab.ground import Ground
 from lab.injected import Injected
-from lab.records import send
+from lab.records import fresh_record
+from lab.sink import Sink
+from lab.topics import Flow
 from lab.truth import now_ms
 
 CODE = "C5"
-TITLE = "transactional topic with aborts"
+TITLE = "transactional topic with aborts and retries"
 BREAKS = "nothing"
-SILENT = "everything: aborted records and markers are neither lag nor loss"
+SILENT = "everything: aborted records and markers are neither lag nor loss, and what was sent again is no duplicate"
 ALONE = False
-_TRANSACTIONS = 20
+FLOW = Flow("refunds", "booking", "booked")
+_PAIRS = 10
 
 
 def inject(ground: Ground) -> Injected:
-    """Returns when the group has read the last committed record."""
-    topic, injected_at_ms = ground.create_topic("refunds"), now_ms()
-    producer = ground.producer(transactional_id=ground.name("refunds"))
+    """Returns when the group has read the last committed record and written it on."""
+    flow, injected_at_ms = ground.flow(FLOW), now_ms()
+    for what in (FLOW.source, FLOW.sink):
+        ground.create_topic(what)
+    sink, producer = Sink(ground, flow.sink), ground.producer(transactional_id=ground.name("refunds"))
     producer.init_transactions(30)
-    for number in range(_TRANSACTIONS):
-        producer.begin_transaction()
-        stored, _ = send(producer, topic, 0, ground.some(5, 30))
-        if number % 2:
-            producer.abort_transaction(30)
-        else:
-            producer.commit_transaction(30)
-            ground.read_to(ground.name("booking"), topic, stored[-1] + 1)
-        time.sleep(1)
+    for _ in range(_PAIRS):
+        records = [fresh_record() for _ in range(ground.some(5, 30))]
+        for end in (producer.abort_transaction, producer.commit_transaction):
+            producer.begin_transaction()
+            for record in records:
+                producer.produce(flow.source, partition=0, **record)
+            producer.flush(30)
+            end(30)
+            time.sleep(1)
+        with ground.reading_on(flow.group_id, flow.source) as consumer:
+            sink.take(consumer, len(records))
     return control(CODE, injected_at_ms)

@@ -1,4 +1,7 @@
-"""S13, a group reads with isolation.level=read_uncommitted what a transaction wrote, and the transaction is aborted."""
+"""S13, a group reads with isolation.level=read_uncommitted what a transaction wrote, and the transaction is aborted.
+
+What it was given it writes to its sink: there stand ids of records that never were.
+"""
 
 import time
 from dataclasses import replace
@@ -6,34 +9,39 @@ from dataclasses import replace
 from guarantees.findings import Grade, Kind
 from lab.ground import SEEN_AFTER_S, Ground
 from lab.injected import Expected, Injected
-from lab.records import read_until, send
+from lab.records import send
+from lab.sink import Sink
+from lab.topics import Flow
 from lab.truth import now_ms
 
 CODE = "S13"
 TITLE = "aborted records consumed with read_uncommitted"
 BREAKS = "exactly once: records that were never committed are processed"
-SILENT = "the group that reads with read_committed"
+SILENT = "the group that reads with read_committed; no loss, no duplicate"
 ALONE = False
+FLOW = Flow("quotes", "trading", "trades")
+_MORE = 10
 
 
 def inject(ground: Ground) -> Injected:
     """Returns when the group has committed past the last stable offset, the transaction still open."""
-    kept, count = ground.some(100, 400), ground.some(20, 90)
-    topic, group_id = ground.create_topic("quotes"), ground.name("trading")
-    ground.produce(topic, kept)
-    ground.read_to(ground.name("booking"), topic, kept)
-    member = ground.consumer(group_id, isolation_level="read_uncommitted")
-    member.subscribe([topic])
-    member.commit(message=read_until(member, kept - 1), asynchronous=False)
+    kept, count, flow = ground.some(100, 400), ground.some(20, 90), ground.flow(FLOW)
+    for what in (FLOW.source, FLOW.sink):
+        ground.create_topic(what)
+    ground.produce(flow.source, kept)
+    ground.read_to(ground.name("booking"), flow.source, kept)
+    sink, member = Sink(ground, flow.sink), ground.consumer(flow.group_id, isolation_level="read_uncommitted")
+    member.subscribe([flow.source])
+    sink.take(member, kept)
     time.sleep(SEEN_AFTER_S)
     injected_at_ms = now_ms()
     producer = ground.producer(transactional_id=ground.name("quotes"))
     producer.init_transactions(30)
     producer.begin_transaction()
-    send(producer, topic, 0, count)
-    member.commit(message=read_until(member, kept + count - 1), asynchronous=False)
+    send(producer, flow.source, 0, count)
+    sink.take(member, count)
     committed_at_ms = now_ms()
-    ground.hold(producer, member)
+    ground.hold(producer, member, sink)
     return Injected(
         fault=CODE,
         injected_at_ms=injected_at_ms,
@@ -41,9 +49,9 @@ def inject(ground: Ground) -> Injected:
         expected=(
             Expected(
                 kind=Kind.READ_PAST_STABLE_OFFSET,
-                topic=topic,
+                topic=flow.source,
                 partition=0,
-                group_id=group_id,
+                group_id=flow.group_id,
                 count=count,
                 first_offset=kept,
                 last_offset=kept + count - 1,
@@ -56,15 +64,21 @@ def inject(ground: Ground) -> Injected:
                 },
             ),
         ),
-        details={"topic": topic},
     )
 
 
 def recover(ground: Ground, injected: Injected) -> Injected:
-    """The transaction is aborted: what the group has processed never was."""
-    producer, member = ground.held
+    """The transaction is aborted: what the group has processed, and its sink holds, never was."""
+    producer, member, sink = ground.held
     producer.abort_transaction(30)
-    end = ground.produce(str(injected.details["topic"]), 10)[-1]
-    member.commit(message=read_until(member, end), asynchronous=False)
-    ground.leave(ground.name("trading"), member)
-    return replace(injected, recovered_at_ms=now_ms())
+    aborted_at_ms = now_ms()
+    flow, (past,) = ground.flow(FLOW), injected.expected
+    ground.produce(flow.source, _MORE)
+    sink.take(member, _MORE)
+    ground.leave(flow.group_id, member)
+    at_sink = replace(
+        past, kind=Kind.ABORTED_AT_SINK, evidence_at_ms=aborted_at_ms, grade=Grade.PROVEN, facts={"sink": flow.sink}
+    )
+    return replace(
+        injected, recovered_at_ms=now_ms(), evidence_at_ms=aborted_at_ms, expected=(*injected.expected, at_sink)
+    )

@@ -74,7 +74,8 @@ NO_COPIES = no_copies()
 class Account:
     """What offsets of a partition held. Those of the window only, except `compared`: ids kept, edges included.
 
-    `purged` offsets were below the log start by the time they were to be read.
+    `purged` offsets were below the log start by the time they were to be read. `without_key` and `without_place` are
+    counted where an order is read, which knows nothing of ids.
     """
 
     visible: int = 0
@@ -84,6 +85,8 @@ class Account:
     markers: int = 0
     purged: int = 0
     compared: int = 0
+    without_key: int = 0
+    without_place: int = 0
 
     def plus(self, other: "Account") -> "Account":
         return Account(**{name: getattr(self, name) + getattr(other, name) for name in Account.__dataclass_fields__})
@@ -98,11 +101,15 @@ def write_block(
     folder: Path, name: str, first: int, following: int, copies: Copies, account: Account, buckets: int
 ) -> None:
     """The copies kept of [first, following) of one range, one record batch for each bucket."""
+    batches = [copies] if buckets == 1 else _by_bucket(copies, buckets)
+    write_copies(folder / f"{name}.{first}-{following}.arrow", batches, account)
+
+
+def _by_bucket(copies: Copies, buckets: int) -> list[Copies]:
     bucket = bucket_of(copies.id_hash, buckets)
     order = np.argsort(bucket, kind="stable")
     ends = np.searchsorted(bucket[order], np.arange(buckets), side="right").tolist()
-    batches = [copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
-    write_copies(folder / f"{name}.{first}-{following}.arrow", batches, account)
+    return [copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
 
 
 def write_copies(path: Path, batches: Iterable[Copies], account: Account) -> None:

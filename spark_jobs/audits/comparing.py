@@ -32,27 +32,40 @@ _CAUSES = (
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
-    """Copies sorted by id and offset. `first` is, for each copy, where the first one of its id stands."""
+    """Copies and their `order`: rows of `copies` by id, offset and partition. The other columns are in that order."""
 
     copies: Copies
-    first: Ints
+    order: Ints
+    id_hash: Ints
     is_first: Flags
     in_window: Flags
 
     @property
-    def judged(self) -> Copies:
-        """The first copy of every id that has it in the window."""
-        return self.copies.taken(np.flatnonzero(self.is_first & self.in_window))
+    def judged(self) -> Ints:
+        """Where in the order the first copy of an id stands, if it lies in the window."""
+        return np.flatnonzero(self.is_first & self.in_window)
 
     @property
     def ids(self) -> Ints:
         """Every id once, in order."""
-        return self.copies.id_hash[self.is_first]
+        return self.id_hash[self.is_first]
 
     @property
     def counts(self) -> Ints:
         """How many copies there are of each of the `ids`."""
-        return np.diff(np.append(np.flatnonzero(self.is_first), len(self.copies)))
+        return np.diff(np.append(np.flatnonzero(self.is_first), len(self.order)))
+
+    @property
+    def first(self) -> Ints:
+        """For each copy, where in the order the first one of its id stands."""
+        return np.flatnonzero(self.is_first)[np.cumsum(self.is_first) - 1]
+
+    def taken(self, places: Ints) -> Copies:
+        """The copies that stand there in the order."""
+        return self.copies.taken(self.order[places])
+
+    def partitions(self, places: Ints) -> Ints:
+        return self.copies.partition[self.order[places]]
 
 
 def windows(ranges: tuple[AuditRange, ...]) -> dict[int, tuple[int, int]]:
@@ -60,12 +73,22 @@ def windows(ranges: tuple[AuditRange, ...]) -> dict[int, tuple[int, int]]:
 
 
 def grouped(copies: Copies, judged: Windows) -> Grouped:
-    copies = copies.taken(np.lexsort((copies.partition, copies.offset, copies.id_hash)))
+    order = _in_order(copies)
+    id_hash = copies.id_hash[order]
     is_first = np.ones(len(copies), dtype=np.bool_)
-    is_first[1:] = copies.id_hash[1:] != copies.id_hash[:-1]
-    starts = np.flatnonzero(is_first)
-    first = starts[np.cumsum(is_first) - 1] if len(copies) else starts
-    return Grouped(copies, first, is_first, _in_window(copies, judged))
+    is_first[1:] = id_hash[1:] != id_hash[:-1]
+    return Grouped(copies, order, id_hash, is_first, _in_window(copies, judged)[order])
+
+
+def _in_order(copies: Copies) -> Ints:
+    """By id, offset and partition. Few ids have more than one copy: only among those the latter two are looked at."""
+    order = np.argsort(copies.id_hash)
+    id_hash = copies.id_hash[order]
+    is_repeated = id_hash[1:] == id_hash[:-1]
+    places = np.flatnonzero(np.append(is_repeated, False) | np.append(False, is_repeated))
+    rows = order[places]
+    order[places] = rows[np.lexsort((copies.partition[rows], copies.offset[rows], copies.id_hash[rows]))]
+    return order
 
 
 def is_among(id_hash: Ints, there: Ints) -> Flags:
@@ -83,15 +106,16 @@ def counted(id_hash: Ints, there: Grouped) -> Ints:
     return counts
 
 
-def missing(wanted: Copies, there: Ints) -> Copies:
-    """Those whose id is not among the others, which are sorted and distinct."""
-    return wanted.taken(np.flatnonzero(~is_among(wanted.id_hash, there)))
+def missing(wanted: Grouped, there: Ints) -> Copies:
+    """The judged copies of which the id is not among the others, which are sorted and distinct."""
+    places = wanted.judged
+    return wanted.taken(places[~is_among(wanted.id_hash[places], there)])
 
 
-def per_partition(copies: Copies) -> dict[int, int]:
-    """How many there are on each partition."""
-    partitions, counts = np.unique(copies.partition, return_counts=True)
-    return dict(zip(partitions.tolist(), counts.tolist(), strict=True))
+def per_partition(partitions: Ints) -> dict[int, int]:
+    """How many there are of each."""
+    counts = np.bincount(partitions)
+    return {partition: int(counts[partition]) for partition in np.flatnonzero(counts).tolist()}
 
 
 def duplicate_groups(side: Grouped, meant: int = 1) -> list[dict[str, Any]]:
@@ -99,10 +123,13 @@ def duplicate_groups(side: Grouped, meant: int = 1) -> list[dict[str, Any]]:
 
     So many copies of an id as are `meant` to be there, those at the lowest offsets, are none too many.
     """
-    rows = np.flatnonzero((np.arange(len(side.copies)) - side.first >= meant) & side.in_window)
-    if not len(rows):
+    if side.is_first.all():
         return []
-    later, first = side.copies.taken(rows), side.copies.taken(side.first[rows])
+    first_places = side.first
+    places = np.flatnonzero((np.arange(len(first_places)) - first_places >= meant) & side.in_window)
+    if not len(places):
+        return []
+    later, first = side.taken(places), side.taken(first_places[places])
     cause = _cause(first, later)
     keys = np.stack([later.partition, cause, first.producer_id, later.producer_id, later.producer_epoch])
     distinct, member = np.unique(keys, axis=1, return_inverse=True)

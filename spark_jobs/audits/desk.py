@@ -15,12 +15,15 @@ from typing import Any, Self
 
 from pyspark.sql import SparkSession
 
+from guarantees.audits import Job
 from settings import Settings
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit, Progress
+from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
 from spark_jobs.audits.plans import AuditPlan
 from spark_jobs.audits.rows import Run, replace_results
+from spark_jobs.findings import RecordFindings
 from store.audit_requests import AuditRequest, Cancellation, RunState, load_requests, requests_version
 from store.errors import StoreBusyError, StoreError
 from store.metrics import MetricsWriter
@@ -46,6 +49,7 @@ class AuditDesk:
         *,
         lanes: int,
         only: str | None = None,
+        findings: RecordFindings,
         make_plan: MakePlan = fetch_plan,
     ) -> None:
         self._spark = spark
@@ -55,6 +59,7 @@ class AuditDesk:
         self._clusters = {cluster.name: cluster for cluster in settings.clusters}
         self._lanes = lanes
         self._only = only
+        self._findings = findings
         self._make_plan = make_plan
         self._known = threading.Lock()
         self._seen = ""
@@ -130,6 +135,8 @@ class AuditDesk:
         with self._known, self._metrics.transaction() as transaction:
             replace_results(transaction, done, self._pipelines[run.request.pipeline], found, now_ms)
             transaction.replace("audit_runs", [done.row(now_ms)])
+            told = self._findings.judge(transaction, [run.request.pipeline], since_ms=0, now_ms=now_ms)
+        self._findings.append(told, now_ms)
         self._forget(done)
 
     def _audit(self, run: Run) -> ExactAudit:
@@ -145,7 +152,8 @@ class AuditDesk:
             run.plan = self._make_plan(cluster, pipeline, run.request, self._data_dir, run.started_at_ms)
         run.state, run.reason = RunState.RUNNING, None
         folder = folders.run_folder(self._data_dir, run.request.run_id)
-        audit = ExactAudit(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
+        kind = OrderAudit if run.plan.job is Job.ORDER else ExactAudit
+        audit = kind(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
         run.progress = audit.progress
         self._current = run, audit
         with self._known:

@@ -5,9 +5,10 @@ process, to the same result. A slice takes about SLICE_MS: live rounds go on bet
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -15,10 +16,9 @@ from settings import ClusterSettings, PipelineSettings
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.plans import SINK, AuditPlan, AuditRange, remaining, shared_out
 from spark_jobs.audits.tallies import Tally, tally
-from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, Task, in_lanes, run_lanes
+from spark_jobs.audits.tasks import CompareTask, NameTask, Outcome, ReadTask, SearchTask, in_lanes, run_lanes
 from spark_jobs.ranges import OffsetRange
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from store.audit_requests import Job
 
 SLICE_MS = 4_000  # for reading; Spark's own start and the last answer need the rest of five seconds
 TASKS_AT_ONCE = 100  # for a worker in one slice: more would not be reached in its time
@@ -27,6 +27,10 @@ FRUITLESS = 5  # slices in a row that came no further: what stops them will not 
 PAUSE_S = 1.0
 
 READING, COMPARING, SEARCHING, NAMING = "reading", "comparing", "searching", "naming"
+
+
+# Each step with what is left of it, in their order.
+Steps = tuple[tuple[str, Callable[[], Sequence[Any]]], ...]
 
 
 class AuditFailedError(Exception):
@@ -79,25 +83,31 @@ class ExactAudit:
         step, tasks = self._due(until_ms)
         if not tasks:
             return False
-        outcomes = run_lanes(self._spark, in_lanes(tasks[: TASKS_AT_ONCE * self._lanes], self._lanes, until_ms))
-        self._note(step, outcomes, time.monotonic() - started)
+        self._note(step, self._outcomes(tasks, until_ms), time.monotonic() - started)
         return True
 
     def result(self) -> Tally:
         """What was found. Only after `next_slice` has returned False."""
         return tally(self.plan, self._folder).named(self._folder)
 
-    def _due(self, until_ms: int) -> tuple[str, Sequence[Task]]:
+    def _due(self, until_ms: int) -> tuple[str, Sequence[Any]]:
         """What is left of the next step, nothing where all is done. What has been done is what files are there."""
-        for step, tasks in (
+        for step, tasks in self._steps(until_ms):
+            if due := tasks():
+                return step, due
+        return NAMING, ()
+
+    def _steps(self, until_ms: int) -> Steps:
+        return (
             (READING, lambda: self._to_read(until_ms)),
             (COMPARING, self._to_compare),
             (SEARCHING, lambda: self._to_search(until_ms)),
             (NAMING, self._to_name),
-        ):
-            if due := tasks():
-                return step, due
-        return NAMING, ()
+        )
+
+    def _outcomes(self, tasks: Sequence[Any], until_ms: int) -> list[Outcome]:
+        lanes = in_lanes(tasks[: TASKS_AT_ONCE * self._lanes], self._lanes, until_ms)
+        return run_lanes(self._spark, lanes)
 
     def _to_read(self, until_ms: int) -> list[ReadTask]:
         done = blocks.covered(self._folder / folders.READ)
@@ -107,16 +117,22 @@ class ExactAudit:
             for first, following in remaining(each.read_first, each.read_next, done.get(each.name, ()))
         ]
         return [
-            ReadTask(
-                request=self._request(each, first, following),
-                name=each.name,
-                window=(each.window_first, each.window_next),
-                folder=self._folder,
-                buckets=self.plan.buckets,
-                until_ms=until_ms,
+            self._reading(
+                ReadTask(
+                    request=self._request(each, first, following),
+                    name=each.name,
+                    window=(each.window_first, each.window_next),
+                    folder=self._folder,
+                    buckets=self.plan.buckets,
+                    until_ms=until_ms,
+                )
             )
             for each, first, following in shared_out(left, self._lanes)
         ]
+
+    def _reading(self, task: ReadTask) -> ReadTask:
+        """What is kept of the records that are read: their ids."""
+        return task
 
     def _to_compare(self) -> list[CompareTask]:
         left = [
@@ -127,7 +143,7 @@ class ExactAudit:
 
     def _to_search(self, until_ms: int) -> list[SearchTask]:
         """The sink behind the edge of the window, where ids are missing."""
-        if self.plan.job is Job.DUPLICATES or not any_missing(self._folder, self.plan.buckets):
+        if not self.plan.job.counts_losses or not any_missing(self._folder, self.plan.buckets):
             return []
         return [
             SearchTask(

@@ -11,8 +11,8 @@ _KINDS = (READ, COMPARED, MISSING, FOUND, NAMED)
 
 
 def run_folder(data_dir: Path, run_id: str) -> Path:
-    """Made where it is not there yet."""
-    folder = _runs(data_dir) / run_id
+    """Made where it is not there yet. Its path is absolute: workers have working directories of their own."""
+    folder = _runs(data_dir.absolute()) / run_id
     for kind in _KINDS:
         (folder / kind).mkdir(parents=True, exist_ok=True)
     return folder

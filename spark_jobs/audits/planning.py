@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from guarantees.audits import Job
 from guarantees.places import TopicPartition
 from guarantees.topic_settings import CLEANUP_POLICY
 from guarantees.unknown import Unknown
@@ -23,7 +24,7 @@ from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_ran
 from spark_jobs.commits import CommitSample, due_to
 from spark_jobs.offsets import NO_RECORD_SINCE, Offsets, listed
 from spark_jobs.ranges import Part
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from store.reading import Window, read
 from store.rows import python_rows
 
@@ -37,6 +38,8 @@ def fetch_plan(
     """The ranges of both sides as they are now. Raises AuditFailedError with the reason where they cannot be known."""
     if request.job is Job.LOSSES and pipeline.sink is None:
         raise AuditFailedError(words.NO_SINK)
+    if request.job is Job.ORDER and pipeline.order is None:
+        raise AuditFailedError(words.NO_ORDER)
     if request.to_ms > now_ms:
         raise AuditFailedError(words.NOT_OVER)
     try:
@@ -63,7 +66,7 @@ def _planned(
             side,
             mapped,
             is_compacted=is_compacted(policies[topic]),
-            searches_on=side == SINK,
+            searches_on=side == SINK and request.job.counts_losses,
             committed_to=committed.get((mapped.part.topic_id, mapped.part.partition)) if side == SOURCE else None,
         )
         for side, topic in sides.items()

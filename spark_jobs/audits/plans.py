@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
+from guarantees.audits import Job
 from spark_jobs.ranges import Part
-from store.audit_requests import Job
 
 SOURCE, SINK = "source", "sink"
 IDS_AT_ONCE = 2_000_000  # of both sides, compared by one task: about 100 MB

@@ -16,7 +16,9 @@ from store.audit_requests import AuditRequest, RunState
 from store.metrics import Transaction
 from store.rows import Row
 
-RESULT_TABLES = ("audit_ranges", "audit_duplicates", "audit_ids")
+RESULT_TABLES = ("audit_ranges", "audit_duplicates", "audit_ids", "audit_order")
+ORDER_GROUP = ("first_producer_id", "producer_id", "producer_epoch")
+ORDER_NUMBERS = ("out_of_order", "keys", "first_offset", "last_offset", "nearest_offsets", "farthest_offsets")
 
 
 @dataclass(slots=True)
@@ -74,7 +76,7 @@ def replace_results(transaction: Transaction, run: Run, pipeline: PipelineSettin
         "cluster_id": found.plan.cluster_id,
         "observed_at": now_ms,
     }
-    made = (_range_rows(found), _duplicate_rows(found), _id_rows(found))
+    made = (_range_rows(found), _duplicate_rows(found), _id_rows(found), _order_rows(found))
     for table, rows in zip(RESULT_TABLES, made, strict=True):
         transaction.delete(table, "audit_id = ?", [run.request.audit_id])
         if rows:
@@ -97,8 +99,8 @@ def _offsets(found: Tally, each: AuditRange) -> dict[str, Any]:
         "last_stable_offset": each.last_stable_offset,
         "high_watermark": each.high_watermark,
         "visible": account.visible,
-        "without_id": account.without_id,
-        "not_json": account.not_json,
+        "without_id": account.without_id if found.order is None else None,
+        "not_json": account.not_json if found.order is None else None,
         "aborted": account.aborted,
         "markers": account.markers,
         "compacted": gaps if each.is_compacted else 0,
@@ -121,6 +123,10 @@ def _counts(found: Tally, each: AuditRange) -> dict[str, Any]:
     def of(state: str, side: str) -> int | None:
         return found.counts[state].get(partition, 0) if each.side == side and state in found.counts else None
 
+    if found.order is not None:
+        account = found.account(each)
+        counted = found.order[each.side, partition]
+        return {**counted, "without_key": account.without_key, "without_place": account.without_place}
     groups = [group for group in found.groups[each.side] if group["partition"] == partition]
     return {
         "ids": found.ids[each.side].get(partition, 0),
@@ -147,6 +153,22 @@ def _duplicate_rows(found: Tally) -> list[dict[str, Any]]:
 
 def _example(example: dict[str, Any]) -> dict[str, Any]:
     return {"message_id": example.get("message_id"), "first": example["first"], "last": example["last"]}
+
+
+def _order_rows(found: Tally) -> list[dict[str, Any]]:
+    return [
+        {
+            **_place(_range_of(found.plan.side(group["side"]), group["partition"])),
+            **{name: group[name] for name in (*ORDER_GROUP, *ORDER_NUMBERS)},
+            "examples": json.dumps([_order_example(example) for example in group["examples"]], sort_keys=True),
+        }
+        for group in found.order_groups
+    ]
+
+
+def _order_example(example: dict[str, Any]) -> dict[str, Any]:
+    """Both records; the key is null where only hashes are stored or the record could not be read again."""
+    return {name: example.get(name) for name in ("key", "key_hash", "earlier", "later")}
 
 
 def _id_rows(found: Tally) -> list[dict[str, Any]]:

@@ -12,9 +12,9 @@ from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.comparing import merged_groups, per_partition
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
-from store.audit_requests import Job
 
-LISTED = 200  # single ids kept of each state; all are counted
+LISTED = 200  # single ids kept of each state, shared out over the partitions; all are counted
+FEWEST_LISTED = 5  # of each partition, however many there are
 LOST, LATE, WAITING, SURPLUS = "lost", "late", "waiting", "surplus"
 Counts = dict[int, int]  # by partition
 
@@ -43,6 +43,8 @@ class Tally:
     ids: dict[str, Counts] = field(default_factory=dict)
     counts: dict[str, Counts] = field(default_factory=dict)
     listed: list[ListedId] = field(default_factory=list)
+    order: Mapping[tuple[str, int], Mapping[str, int | None]] | None = None  # by side and partition
+    order_groups: list[dict[str, Any]] = field(default_factory=list)
 
     def total(self, state: str) -> int | None:
         """Of all partitions; None where it was not counted."""
@@ -50,7 +52,7 @@ class Tally:
 
     @property
     def extra_copies(self) -> int | None:
-        if self.plan.job is Job.LOSSES:
+        if not self.plan.job.counts_copies:
             return None
         return sum(group["extra_copies"] for groups in self.groups.values() for group in groups)
 
@@ -85,13 +87,13 @@ class Tally:
 
     def named(self, folder: Path) -> "Tally":
         """With the texts of the ids, as far as they were read again."""
-        texts = _texts(folder)
+        known = texts(folder)
         for one in self.listed:
-            one.message_id = texts.get((f"{one.side}-{one.partition}", one.offset))
+            one.message_id = known.get((f"{one.side}-{one.partition}", one.offset))
         for side, groups in self.groups.items():
             for example in (example for group in groups for example in group["examples"]):
                 last = example["last"]
-                example["message_id"] = texts.get((f"{side}-{last['partition']}", last["offset"]))
+                example["message_id"] = known.get((f"{side}-{last['partition']}", last["offset"]))
         return self
 
 
@@ -103,11 +105,11 @@ def tally(plan: AuditPlan, folder: Path) -> Tally:
         found.ids[side] = _added(summary["ids"][side] for summary in summaries)
         groups = [group for summary in summaries for group in summary.get("duplicates", {}).get(side, [])]
         found.groups[side] = merged_groups(groups)
-    if plan.has_sink and plan.job is not Job.DUPLICATES:
+    if plan.has_sink and plan.job.counts_losses:
         _add_surplus(found, summaries)
         for bucket in range(plan.buckets):
             _add_missing(found, folder, bucket, summaries[bucket]["shown"])
-    found.listed = _first_listed(found.listed)
+    found.listed = _first_listed(found.listed, _listed_of_each(found.plan))
     return found
 
 
@@ -136,14 +138,14 @@ def _add_missing(found: Tally, folder: Path, bucket: int, shown: list[int] | Non
     for state, rows in ((LATE, late), (LOST, ~late & passed), (WAITING, ~late & ~passed)):
         own = missing.taken(np.flatnonzero(rows))
         counts = found.counts.setdefault(state, {})
-        for partition, number in per_partition(own).items():
+        for partition, number in per_partition(own.partition).items():
             counts[partition] = counts.get(partition, 0) + number
-        found.listed += _as_listed(own, state, later if state == LATE else None, sink)
-    found.listed = _first_listed(found.listed)
+        first = own.taken(_first_of_each(own, _listed_of_each(found.plan)))
+        found.listed += _as_listed(first, state, later if state == LATE else None, sink)
+    found.listed = _first_listed(found.listed, _listed_of_each(found.plan))
 
 
 def _as_listed(own: Copies, state: str, later: Copies | None, sink: str) -> list[ListedId]:
-    own = own.taken(np.lexsort((own.offset, own.partition))[:LISTED])
     return [
         ListedId(
             state=state,
@@ -173,13 +175,26 @@ def _is_passed(missing: Copies, ranges: Iterable[AuditRange]) -> np.ndarray:
     return passed
 
 
-def _first_listed(ids: list[ListedId]) -> list[ListedId]:
-    """Of each state the first ones by partition and offset."""
+def _listed_of_each(plan: AuditPlan) -> int:
+    """How many ids of a state and partition: no partition is left without any."""
+    return max(FEWEST_LISTED, LISTED // max(1, len(plan.side(SOURCE))))
+
+
+def _first_of_each(own: Copies, most: int) -> np.ndarray:
+    """The rows of the first ones of each partition, in order."""
+    order = np.lexsort((own.offset, own.partition))
+    partitions = own.partition[order]
+    return order[np.arange(len(order)) - np.searchsorted(partitions, partitions) < most]
+
+
+def _first_listed(ids: list[ListedId], most: int) -> list[ListedId]:
+    """Of each state and partition the first ones."""
     kept: list[ListedId] = []
-    seen: dict[str, int] = {}
+    seen: dict[tuple[str, int], int] = {}
     for one in sorted(ids, key=lambda one: (one.state, one.partition, one.offset)):
-        seen[one.state] = seen.get(one.state, 0) + 1
-        if seen[one.state] <= LISTED:
+        place = one.state, one.partition
+        seen[place] = seen.get(place, 0) + 1
+        if seen[place] <= most:
             kept.append(one)
     return kept
 
@@ -192,7 +207,8 @@ def _added(counts: Iterable[Mapping[str, int]]) -> Counts:
     return found
 
 
-def _texts(folder: Path) -> dict[tuple[str, int], str | None]:
+def texts(folder: Path) -> dict[tuple[str, int], str | None]:
+    """Of the records that were read again, by the name of their range and their offset."""
     found: dict[tuple[str, int], str | None] = {}
     for path in (folder / folders.NAMED).glob("*.json"):
         name = path.name.split(".")[0]

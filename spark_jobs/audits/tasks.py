@@ -14,9 +14,10 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from guarantees.audits import Job
+from settings import RecordOrder
 from spark_jobs.audits.plans import AuditRange
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from store.audit_requests import Job
 
 FORMAT = "audit_tasks"
 SCHEMA = "done bigint, offsets bigint, compared bigint, cpu_s double, error string"
@@ -32,6 +33,13 @@ class ReadTask:
     folder: Path
     buckets: int
     until_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrderTask(ReadTask):
+    """Keep the key of every record of the range and its place in the key's order instead."""
+
+    order: RecordOrder
 
 
 @dataclass(frozen=True, slots=True)

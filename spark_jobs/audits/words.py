@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable, Sequence
 
-from settings import MessageId, PipelineSettings
+from guarantees.audits import Job
+from settings import MessageId, PipelineSettings, RecordOrder
 from spark_jobs.audits.plans import SINK, SOURCE, AuditRange
-from store.audit_requests import Job
 
 COMMITS_SEEN_MS = 15 * 60_000  # how far back a sample of the group's commits is sought
 NAMED = 3
 
+OF_THE_WINDOW = (
+    "Times are mapped to offsets by ListOffsets: a partition's window begins at its first record that is not older, by "
+    "the records' own times; where those are out of order, a few fall on the other side."
+)
+
 NO_SINK = "the pipeline declares no sink: a loss at the consumer cannot be seen from outside"
+NO_ORDER = "the pipeline declares no order: what rises within a key is not known"
 NOT_OVER = "the window is not over yet: an exact audit needs a closed one"
 
 
@@ -18,30 +24,48 @@ def blind_spots(
 ) -> tuple[str, ...]:
     """What limits the figures, most general first."""
     return (
-        *_of_the_window(pipeline),
-        *(_of_losses(pipeline, ranges) if job is not Job.DUPLICATES else ()),
+        OF_THE_WINDOW,
+        *(_of_order(pipeline) if job is Job.ORDER else _of_ids(pipeline)),
+        *(_of_losses(pipeline, ranges) if job.counts_losses else ()),
         *_of_ranges(ranges),
         *(f"cleanup.policy of {topic} is not known: its gaps stay unexplained." for topic in without_policy),
     )
 
 
-def _of_the_window(pipeline: PipelineSettings) -> tuple[str, ...]:
+def _of_ids(pipeline: PipelineSettings) -> tuple[str, ...]:
     return (
-        "Times are mapped to offsets by ListOffsets: a partition's window begins at its first record that is not "
-        "older, by the records' own times; where those are out of order, a few fall on the other side.",
         f"First copies, origins and answers outside the window are sought {pipeline.settle_s:g} s before and after it.",
-        _of_ids(pipeline.id),
+        _same_message(pipeline.id),
     )
 
 
-def _of_ids(place: MessageId) -> str:
+def _same_message(place: MessageId) -> str:
     what = "key" if place.key else "hash of key and value"
     if place.header is not None:
         what = f"header {place.header}"
+    elif place.decoder is not None:
+        what = f"decoder {place.decoder}"
     elif place.json is not None:
         what = f"JSON path {place.json} of the value"
     return (
         f"Records are one message where the 64-bit hashes of their ids ({what}) are equal; without an id they are not."
+    )
+
+
+def _of_order(pipeline: PipelineSettings) -> tuple[str, ...]:
+    """Only where an order is declared."""
+    order = pipeline.order or RecordOrder(timestamp=True)
+    what = f"JSON path {order.json} of the value" if order.header is None else f"header {order.header}"
+    of_times = "Times are the producer's word, or the broker's where it stamps; records with equal times are in order."
+    return (
+        f"What is stored more than {pipeline.settle_s:g} s before the window is not compared with: who fell behind it "
+        "is not seen.",
+        "A key is compared on each of its partitions alone: offsets of two partitions say nothing of each other. Of "
+        "keys that lie on several (the topic grew, or producers choose differently) missing numbers are not counted.",
+        "Keys are equal where their 64-bit hashes are; records without a key are not compared.",
+        of_times
+        if order.timestamp
+        else f"Places are the whole numbers of {what}; a number its key has had before is a repeat, not a violation.",
     )
 
 

@@ -1,30 +1,21 @@
 """The work of a task, in a Spark worker: read and keep ids, compare a bucket, look for missing ids, read ids again."""
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import singledispatch
 
 import numpy as np
 
-from guarantees.places import TopicPartition
-from guarantees.unknown import Unknown
-from kafka_reader.batch_headers import CorruptBatchError
-from kafka_reader.batches import Records, decode
-from kafka_reader.connection import Connections
-from kafka_reader.errors import CollectionError
-from kafka_reader.fetch import OffsetsGoneError
-from kafka_reader.list_offsets import fetch_offsets, log_start_request
+from kafka_reader.batches import Records
 from spark_jobs.audits import blocks, comparing
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
+from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
-from spark_jobs.audits.tasks import CompareTask, Lane, NameTask, Outcome, ReadTask, SearchTask
-from spark_jobs.sources.kafka_ranges import RangeRequest
-from spark_jobs.sources.range_reading import answers, id_texts, in_range_of
-from store.audit_requests import Job
+from spark_jobs.audits.reading import MOST_IDS, of_ids
+from spark_jobs.audits.tasks import CompareTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
+from spark_jobs.sources.range_reading import id_texts
 
-MOST_IDS = 2_000_000  # kept by one task before it writes them: about 120 MB
 LISTED = 200  # ids listed for each state and bucket; all are counted
 
 
@@ -48,7 +39,7 @@ def work(task: object) -> Outcome:
 @work.register
 def _read(task: ReadTask) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
-    reading = Reading(task.request)
+    reading = of_ids(task.request)
     kept: list[Copies] = []
     account = Account()
     for records, in_range in reading:
@@ -57,20 +48,21 @@ def _read(task: ReadTask) -> Outcome:
         account = account.plus(_account(records, in_range, task.window, len(rows)))
         if reading.offsets and (_now_ms() >= task.until_ms or account.compared >= MOST_IDS):
             break
-    if reading.purged_to is not None:
-        account = account.plus(Account(purged=_within(task.window, reading.reached, reading.purged_to)))
-        reading.reached = reading.purged_to
+    account = account.plus(Account(purged=reading.pass_purged(task.window)))
     if reading.offsets:
         copies = Copies.joined(kept)
         blocks.write_block(task.folder / READ, task.name, reading.first, reading.reached, copies, account, task.buckets)
     return Outcome(reading.offsets, account.compared, error=reading.error)
 
 
+work.register(OrderTask, read_order)
+
+
 @work.register
 def _search(task: SearchTask) -> Outcome:
     missing = [blocks.read_copies(path).id_hash for path in sorted((task.folder / MISSING).glob("*.arrow"))]
     wanted = np.unique(np.concatenate(missing))
-    reading = Reading(task.request)
+    reading = of_ids(task.request)
     found: list[Copies] = []
     for records, in_range in reading:
         rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
@@ -98,16 +90,18 @@ def _compare(task: CompareTask) -> Outcome:
         for side in (SOURCE, SINK)
     )
     summary: dict[str, object] = {}
-    if task.job is not Job.LOSSES:
+    if task.job.counts_copies:
         summary["duplicates"] = {
             SOURCE: comparing.duplicate_groups(source),
             SINK: comparing.duplicate_groups(sink, task.fan_out),
         }
-    summary["ids"] = {side: comparing.per_partition(each.judged) for side, each in ((SOURCE, source), (SINK, sink))}
-    if task.job is not Job.DUPLICATES and any(each.side == SINK for each in task.ranges):
-        missing = comparing.missing(source.judged, sink.ids[sink.counts >= task.fan_out])
-        surplus = comparing.missing(sink.judged, source.ids)
-        summary["surplus"] = {"counts": comparing.per_partition(surplus), "listed": listed(surplus)}
+    summary["ids"] = {
+        side: comparing.per_partition(each.partitions(each.judged)) for side, each in ((SOURCE, source), (SINK, sink))
+    }
+    if task.job.counts_losses and any(each.side == SINK for each in task.ranges):
+        missing = comparing.missing(source, sink.ids[sink.counts >= task.fan_out])
+        surplus = comparing.missing(sink, source.ids)
+        summary["surplus"] = {"counts": comparing.per_partition(surplus.partition), "listed": listed(surplus)}
         summary["missing"] = len(missing)
         summary["shown"] = comparing.counted(missing.id_hash, sink).tolist() if task.fan_out > 1 else None
         blocks.write_copies(missing_path(task.folder, task.bucket), [missing], Account())
@@ -123,7 +117,7 @@ def _name(task: NameTask) -> Outcome:
     left = sorted(task.offsets)
     while left:
         wanted = replace(task.request.range, first_offset=left[0], next_offset=left[0] + 1)
-        reading = Reading(replace(task.request, range=wanted), max_bytes=1)
+        reading = of_ids(replace(task.request, range=wanted), max_bytes=1)
         for records, _ in reading:
             rows = np.flatnonzero(np.isin(records.offset, left) & records.has_id)
             found = id_texts(task.request, records, rows).to_pylist()
@@ -132,61 +126,6 @@ def _name(task: NameTask) -> Outcome:
         left = [offset for offset in left[1:] if offset not in texts]
     blocks.write_json(task.path, {str(offset): text for offset, text in texts.items()})
     return Outcome(error=error)
-
-
-@dataclass(slots=True)
-class Reading:
-    """Reads a range and knows how far it got. Ends at the range's end, with `error`, or with `purged_to`.
-
-    `purged_to`: the log start has moved past where the reading would have gone on; nothing below it is stored.
-    """
-
-    request: RangeRequest
-    max_bytes: int = 4_000_000
-    reached: int = field(init=False)
-    purged_to: int | None = field(init=False, default=None)
-    error: str | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        self.reached = self.first
-
-    @property
-    def first(self) -> int:
-        return self.request.range.first_offset
-
-    @property
-    def offsets(self) -> int:
-        return self.reached - self.first
-
-    def __iter__(self) -> Iterator[tuple[Records, np.ndarray]]:
-        """Records of one answer after another, with those inside the range."""
-        try:
-            with Connections(self.request.bootstrap_servers, self.request.security) as connections:
-                try:
-                    yield from self._records(connections)
-                except OffsetsGoneError as exc:
-                    self._note_purge(connections, exc)
-        except (CollectionError, CorruptBatchError) as exc:
-            self.error = str(exc)
-
-    def _records(self, connections: Connections) -> Iterator[tuple[Records, np.ndarray]]:
-        end = self.request.range.next_offset
-        for fetched in answers(connections, self.request, self.max_bytes):
-            records = decode(fetched.blob, fetched.aborted, self.request.message_id)
-            # Where the answer ends in emptied batches a little of it is read again; one of nothing else is passed.
-            self.reached = max(self.reached, min(end, int(records.offset[-1]) + 1 if len(records) else 0))
-            yield records, in_range_of(records, self.request)
-        self.reached = end
-
-    def _note_purge(self, connections: Connections, gone: OffsetsGoneError) -> None:
-        """The log start now, where it explains what is gone."""
-        wanted = self.request.range
-        place = TopicPartition(wanted.part.topic, wanted.part.partition)
-        answer = fetch_offsets(connections, {wanted.leader: log_start_request([place])})[wanted.leader][place].offset
-        if isinstance(answer, Unknown) or answer <= self.reached:
-            self.error = str(gone) if not isinstance(answer, Unknown) else f"{gone}; log start: {answer.reason}"
-        else:
-            self.purged_to = min(answer, wanted.next_offset)
 
 
 def copies_of(records: Records, rows: np.ndarray, partition: int) -> Copies:
@@ -219,11 +158,6 @@ def _account(records: Records, in_range: np.ndarray, window: tuple[int, int], co
         markers=int((here & records.is_control).sum()),
         compared=compared,
     )
-
-
-def _within(window: tuple[int, int], first: int, following: int) -> int:
-    """How many offsets of [first, following) lie in the window."""
-    return max(0, min(window[1], following) - max(window[0], first))
 
 
 def _now_ms() -> int:

@@ -3,7 +3,7 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from benchmarks import large_store
+from benchmarks import large_store, live_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, SMALL, Cluster
 from dashboard import lag_questions, queries
 from dashboard.view import format_time
@@ -16,17 +16,22 @@ MINUTE_MS = 60_000
 ABOUT = {"cluster_id": CLUSTER_ID, "left_groups": [], "left_topics": []}
 
 
+def end_ms(directory):
+    """The end of what was written."""
+    return int((directory / large_store.WRITTEN).read_text().split()[0])
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     directory = tmp_path_factory.mktemp("large")
     large_store.build(directory, SMALL, 1, ahead_minutes=1)
+    live_store.release(directory, end_ms(directory))
     return directory
 
 
 @pytest.fixture(scope="module")
 def now_ms(built):
-    """The end of what was written."""
-    return int((built / large_store.WRITTEN).read_text().split()[0])
+    return end_ms(built)
 
 
 def ask(built, from_ms, to_ms, question, **about):
@@ -72,6 +77,23 @@ def test_its_findings_are_those_of_a_large_cluster(built):
 
     assert len(found) == 2_000
     assert 0 < sum(one.closed_reason is None for one in found) < 1_000
+
+
+def test_what_lies_ahead_is_seen_when_its_time_has_come_and_not_before(tmp_path):
+    large_store.build(tmp_path, SMALL, 1, ahead_minutes=2)
+    began_ms = int((tmp_path / large_store.WRITTEN).read_text().split()[1])
+
+    def ticks():
+        return ask(tmp_path, began_ms, end_ms(tmp_path), queries.COVERAGE)[0]["tick"]
+
+    aside = sorted(path.stat().st_mtime for path in (tmp_path / large_store.AHEAD).rglob("*.parquet"))
+    seen = ticks()
+    live_store.release(tmp_path, round(aside[0] * 1000) - 1)
+    assert ticks() == seen
+
+    live_store.release(tmp_path, round(aside[-1] * 1000) + 1)
+    assert ticks() > seen
+    assert not list((tmp_path / large_store.AHEAD).rglob("*.parquet"))
 
 
 def test_going_on_with_it_keeps_what_was_there(built, now_ms):

@@ -21,13 +21,17 @@ def run(**changed):
     return {**known, **changed}
 
 
+ORDER = ("without_key", "without_place", "ordered", "keys", "keys_elsewhere", "out_of_order", "repeated",
+         "numbers_missing")  # fmt: skip
+
+
 def side(name, **counted):
     known = {
         "side": name, "topic": name, "first_offset": 10, "next_offset": 30, "visible": 17, "without_id": 1,
         "not_json": 0, "aborted": 2, "markers": 1, "compacted": 0, "unexplained": 0, "below_log_start": 0,
         "undecided": 0, "ids": 16, "extra_copies": 0, "lost": None, "late": None, "waiting": None, "surplus": None,
     }  # fmt: skip
-    return {**known, **counted}
+    return {**known, **dict.fromkeys(ORDER), **counted}
 
 
 CLEAN = [side("source", lost=0, late=0, waiting=3), side("sink", surplus=0)]
@@ -37,6 +41,8 @@ ENDS = {
     "duplicates": (run(), [side("source", extra_copies=1)], 1, "found"),
     "lost": (run(), [side("source", lost=1)], 1, "found"),
     "surplus": (run(), [side("sink", surplus=1)], 1, "found"),
+    "out of order": (run(job="order"), [side("source", out_of_order=1)], 1, "found"),
+    "repeated, in order": (run(job="order"), [side("source", out_of_order=0, repeated=2)], 0, "clean"),
     "found although not whole": (run(is_whole=False), [side("source", lost=1)], 1, "found"),
     "nothing found in a part": (run(is_whole=False), CLEAN, 3, "incomplete"),
     "failed": (run(state="failed", is_whole=None), [], 3, "incomplete"),

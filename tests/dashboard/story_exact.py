@@ -3,7 +3,8 @@
 import json
 from pathlib import Path
 
-from store.audit_requests import AuditRequest, Job, request_row
+from guarantees.audits import Job
+from store.audit_requests import AuditRequest, request_row
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
@@ -28,6 +29,30 @@ def build(data_dir: Path, end_ms: int, *, state: str | None = "done", seen: bool
                 metrics.replace("audit_ranges", _ranges(request, end_ms))
                 metrics.replace("audit_duplicates", [_duplicates(request, end_ms)])
                 metrics.replace("audit_ids", _ids(request, end_ms))
+    return request.run_id
+
+
+def build_order(data_dir: Path, end_ms: int) -> str:
+    """An audit of the order within keys that is done: one record of `orders` fell behind, which has a hostile key."""
+    request = AuditRequest("run-order", end_ms - 50_000, "Ada", Job.ORDER, story_audit.PIPELINE, end_ms - 900_000,
+                           end_ms)  # fmt: skip
+    where = _place(request, story.ORDERS, 2, end_ms)
+    counted = {"without_key": 2, "without_place": 1, "ordered": 1977, "keys": 12, "keys_elsewhere": 1,
+               "out_of_order": 1, "repeated": 5, "numbers_missing": 7}  # fmt: skip
+    unknown = dict.fromkeys(("without_id", "not_json", "ids", "extra_copies", "lost", "late", "waiting", "surplus"))
+    later = {"place": 7, "offset": FIRST + 44, "timestamp_ms": end_ms, "producer_id": 7014, "producer_epoch": 0,
+             "sequence": 3}  # fmt: skip
+    example = {"key": story.HOSTILE, "key_hash": 5, "earlier": later | {"place": 9, "offset": FIRST + 40}}
+    group = {"first_producer_id": 7014, "producer_id": 7014, "producer_epoch": 0, "out_of_order": 1, "keys": 1,
+             "first_offset": FIRST + 44, "last_offset": FIRST + 44, "nearest_offsets": 4, "farthest_offsets": 4,
+             "examples": json.dumps([example | {"later": later}])}  # fmt: skip
+    with MetricsWriter(data_dir / METRICS_FILE) as writer, writer.transaction() as metrics:
+        metrics.replace("audit_runs", [_run(request, "done", end_ms)])
+        rows = [row for row in _ranges(request, end_ms) if row["topic_id"] == story.ORDERS.topic_id]
+        none = dict.fromkeys(counted, 0)
+        metrics.replace("audit_ranges", [
+            row | unknown | (counted if row["partition"] == 2 else none) for row in rows])  # fmt: skip
+        metrics.replace("audit_order", [where | group])
     return request.run_id
 
 

@@ -18,7 +18,7 @@ from dashboard.audit_losses import pipeline_audits
 from dashboard.audit_topics import topic_audits
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
-from guarantees.findings import Bounds, Grade, Unit
+from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
 from settings import MessageId, PipelineSettings
@@ -281,6 +281,19 @@ def test_a_compared_pipeline_is_ok_stale_or_as_bad_as_its_findings():
     assert bad.day == Bounds(38, 41, 44, Unit.MESSAGE_IDS)
     assert pipeline_audit(compared(), recent=[concern(finding, Guarantee.AT_MOST_ONCE)]).verdict is None
     assert pipeline_audit(compared(), recent=[concern(replace(finding, pipeline="other"))]).verdict is Verdict.OK
+
+
+def test_aborted_records_at_the_sink_are_counted_apart_from_losses():
+    lost = replace(fixture_store.lost(END_MS), pipeline="p")
+    aborted = replace(lost, kind=Kind.ABORTED_AT_SINK, bounds=Bounds(5, 5, 5, Unit.MESSAGE_IDS))
+    one = concern(aborted, Guarantee.EXACTLY_ONCE)
+
+    audit = pipeline_audit(compared(), recent=[one])
+
+    assert (audit.day.upper, audit.aborted.estimate, audit.verdict) == (0, 5, Verdict.VIOLATED)
+    assert audit_losses.pipeline_row(audit, VIEW)["Aborted, 24 h"] == "5"
+    assert audit_losses.pipeline_row(pipeline_audit(compared()), VIEW)["Aborted, 24 h"] == "no finding"
+    assert audit_losses.pipeline_row(pipeline_audit(), VIEW)["Aborted, 24 h"] == "not observed"
 
 
 def test_losses_of_the_last_day_are_the_tile_of_the_overview():

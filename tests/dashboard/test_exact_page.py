@@ -127,3 +127,37 @@ def test_a_result_says_what_was_counted_how_exactly_and_what_it_cannot_see(visit
     assert {"Download exact copies (CSV)", "Download exact ids (CSV)"} <= set(labels)
     partitions = next(frame.value for frame in app.dataframe if "Group past" in frame.value)
     assert partitions.iloc[0]["From"] == str(story_exact.FIRST), "in full digits"
+
+
+def test_the_order_within_keys_is_asked_for_where_it_is_declared(visit, store):
+    end = whole_minute()
+    app = opened(visit, store, end)
+    assert "Check the order within keys" not in [button.label for button in app.button]
+    declared = store.read_text().replace(f'name = "{PIPELINE}"', f'name = "{PIPELINE}"\norder = {{ header = "n" }}')
+    assert declared != store.read_text()
+    store.write_text(declared)
+    app = opened(visit, store, end)
+    next(field for field in app.text_input if field.label == "Your name").set_value("Ada").run()
+    pressed(app, "Check the order within keys").click().run()
+
+    (request,) = load_requests(store.parent / "data").requests
+    assert (request.job, request.from_ms) == ("order", end - 900_000)
+    assert "Order within keys" in cells(app)
+
+
+def test_a_result_on_order_says_what_is_behind_what_and_counts_no_ids(visit, store):
+    end = whole_minute()
+    run_id = story_exact.build_order(store.parent / "data", end)
+    app = opened(visit, store, end, audit=run_id)
+
+    said = words(app).replace("\\", "")
+    assert "orders: 1 of 1,977 records stored behind one that should follow it in its key, among 12 keys" in said
+    assert "5 repeated, which is no matter of order; 7 numbers missing between those of a key" in said
+    assert "1 keys on several partitions, each compared alone; 2 records without a key" in said
+    topics = next(frame.value for frame in app.dataframe if "Out of order" in frame.value and "Side" in frame.value)
+    assert (list(topics["Judged"]), "Ids" in topics) == ([1977], False)
+    examples = next(frame.value for frame in app.dataframe if "Earlier record" in frame.value)
+    assert examples.iloc[0]["Later record"].endswith(f":{story_exact.FIRST + 44}")
+    assert (examples.iloc[0]["Its place"], examples.iloc[0]["Its place, lower"]) == ("9", "7")
+    assert "\u202e" not in cells(app) + words(app)
+    assert "Download exact order (CSV)" in [button.label for button in app.get("download_button")]

@@ -10,8 +10,10 @@ from pathlib import Path
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Finding, Kind, Unit
 from guarantees.rules import odd_timestamps
+from guarantees.rules.aborted_reads import aborted_read_findings
 from guarantees.rules.duplicates import duplicate_findings
 from guarantees.rules.losses import loss_episodes, loss_findings
+from tests.guarantees import test_aborted_reads
 from tests.guarantees.builders import (
     PARTITION,
     T0,
@@ -140,6 +142,13 @@ def duplicate_write_that_is_estimated() -> Finding:
     return found
 
 
+def aborted_at_sink() -> Finding:
+    ids = [test_aborted_reads.aborted(5, 20), test_aborted_reads.aborted(7, 21)]
+    audit = replace(test_aborted_reads.AUDIT, sampling_rate=0.25)
+    (found,) = aborted_read_findings(audit, ids, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS), at(100))
+    return found
+
+
 def lost_write() -> Finding:
     ids = [lost(5, 20), lost(7, 21), lost(6, 22, late=True)]
     (found,) = loss_findings(
@@ -173,6 +182,7 @@ WHOLE: Mapping[str, Callable[[], Finding]] = (
             duplicate_write,
             duplicate_write_of_the_same_sequence,
             duplicate_write_that_is_estimated,
+            aborted_at_sink,
             lost_write,
             lost_write_of_one_to_one,
         )

@@ -3,6 +3,8 @@ import random
 import numpy as np
 import pytest
 import xxhash
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kafka_reader.batch_headers import batch_headers
 from kafka_reader.batches import decode
@@ -98,6 +100,27 @@ def test_both_ways_to_find_record_starts_agree_with_headers(batches):
     assert len(headers) == batches
     assert sum(header.records for header in headers) == len(kafka_python_records(plain))
     assert len(decode(plain, [], BY_KEY)) == sum(header.records for header in headers)
+
+
+SIZES = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 400)), min_size=1, max_size=8)
+
+
+@settings(max_examples=40)
+@given(SIZES, st.integers(1, 3))
+def test_records_of_one_size_in_a_row_are_found_like_all_others(runs, batches):
+    sent = [Sent(b"k%d" % number, b"v" * size) for size, number in runs for _ in range(number)]
+    blob = b"".join(batch(sent, base_offset=n * len(sent)) for n in range(batches))
+
+    records = decode(blob, [], BY_KEY)
+
+    assert records.offset.tolist() == list(range(batches * len(sent)))
+    assert records.message_ids(np.arange(len(records))) == [each.key for each in sent] * batches
+
+
+def test_records_whose_lengths_differ_in_their_second_byte_only_are_no_run():
+    sent = [Sent(None, b"v" * (100 + 64 * (number // 40 % 2))) for number in range(400)]
+
+    assert decode(batch(sent), [], BY_HASH).offset.tolist() == list(range(400))
 
 
 def test_sequence_wraps_after_the_largest_32_bit_integer():

@@ -55,6 +55,20 @@ def test_damaged_records_with_a_fitting_crc_never_crash(codec, data):
     assert len(records) == len(RECORDS)
 
 
+@pytest.mark.parametrize("damaged", [1, 40, 150, 299])
+@pytest.mark.parametrize("length", [0, 2, 5, 200])
+def test_a_wrong_length_amid_records_of_one_size_is_refused(damaged, length):
+    """The prefix of each record is one byte, zigzag: the others are 22 bytes long after it."""
+    whole = batch([Sent(b"k", b"v" * 15, offset_delta=0) for _ in range(300)])
+    payload = bytearray(whole[HEADER.size :])
+    size, rest = divmod(len(payload), 300)
+    assert rest == 0
+    payload[damaged * size] = 2 * length if length < 64 else 0x7F
+
+    with pytest.raises(CorruptBatchError):
+        decode(with_payload(bytes(payload), records=300), [], BY_HEADER)
+
+
 @settings(max_examples=300)
 @given(st.binary(min_size=7, max_size=80), st.integers(1, 60), st.integers(1, 60))
 def test_random_record_bytes_never_crash(payload, records, batches):

@@ -12,6 +12,7 @@ from lab.second_judge import (
     Anomaly,
     LogKey,
     Met,
+    aborted_on_the_way,
     disagreements,
     in_words,
     lost_on_the_way,
@@ -88,6 +89,12 @@ def test_a_group_that_reads_what_was_aborted_meets_it():
     assert met([*history, read({0: "a"})]) == {Met(Anomaly.ABORTED_READ, "payments", "g"): 1}
 
 
+def test_what_was_sent_again_after_it_was_aborted_is_no_aborted_read():
+    history = [sent("a", 0, outcome=Outcome.FAIL), sent("a", 2), read({2: "a"}, by="g"), read({2: "a"})]
+
+    assert met(history) == Counter()
+
+
 @pytest.mark.parametrize(
     ("history", "anomaly"),
     [
@@ -116,6 +123,16 @@ def test_an_id_of_the_source_that_the_sink_lacks_is_lost_on_the_way_wherever_the
 
     assert lost_on_the_way(history, "orders", "payments") == {Met(Anomaly.LOST_WRITE, "orders"): 1}
     assert lost_on_the_way([*history, read({10: "a"})], "orders", "payments") == Counter()
+
+
+def test_an_id_that_only_aborted_transactions_sent_and_the_sink_holds_was_read_although_aborted():
+    orders, payments = LogKey("orders", 0), LogKey("payments", 3)
+    gone = [sent(value, key=orders, outcome=Outcome.FAIL) for value in ("a", "b", "c")]
+    history = [*gone, sent("b", 9, key=orders), read({0: "a", 1: "b"}, key=payments)]
+
+    assert aborted_on_the_way(history, "orders", "payments") == {Met(Anomaly.ABORTED_AT_SINK, "orders"): 1}
+    assert +aborted_on_the_way([*history, sent("a", 10, key=orders)], "orders", "payments") == Counter()
+    assert +aborted_on_the_way([*gone, read({0: "a"}, key=payments, by="g")], "orders", "payments") == Counter()
 
 
 def test_what_is_still_on_its_way_is_not_looked_at():

@@ -63,6 +63,23 @@ def test_results_are_read_back_and_the_newest_of_a_fault_and_seed_counts(tmp_pat
     assert load_results(path) == [again, other]
 
 
+def test_what_a_run_met_beside_its_faults_counts_as_long_as_one_of_them_does(tmp_path):
+    def at(code, at_ms, seed=1):
+        return replace(result(code, seed=seed), at_ms=at_ms)
+
+    def kept(*results):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.jsonl"
+        append_results(path, results)
+        return [(each.code, each.at_ms) for each in load_results(path) if each.code == "beside"]
+
+    whole = (at("S6", 110), at("S7", 150), at("beside", 100))
+
+    assert kept(*whole, *whole) == [("beside", 100)]
+    assert kept(*whole, at("S7", 210), at("beside", 200)) == [("beside", 100), ("beside", 200)]
+    assert kept(*whole, at("S7", 210), at("S6", 250), at("beside", 200)) == [("beside", 200)]
+    assert kept(*whole, at("S7", 210, seed=2), at("beside", 200, seed=2)) == [("beside", 100), ("beside", 200)]
+
+
 def test_what_has_a_result_does_not_run_again_and_what_failed_does(tmp_path):
     path = tmp_path / "truth.jsonl"
     append_results(path, [result("S7"), result("S6", error="no broker came back"), result("S17", seed=2)])

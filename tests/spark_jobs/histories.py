@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from guarantees.audits import Job
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
 from spark_jobs.ranges import Part
-from store.audit_requests import Job
 
 WINDOW = (10, 30)  # of every partition; 0 to 40 is read
 READ = (0, 40)

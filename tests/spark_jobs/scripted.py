@@ -56,6 +56,15 @@ class Script:
             producer.produce(topic, key=message_id, value=b"x" * 100, headers={"id": message_id}, partition=place)
         assert producer.flush(30) == 0
 
+    def send_numbered(self, topic, numbered, *, producer=None):
+        """Pairs of key and the text of the header `number`, None for none of it; a key has a partition of its own."""
+        producer = producer or self.producer()
+        for key, number in numbered:
+            headers = {} if number is None else {"number": str(number)}
+            place = sum((key or "").encode()) % self.partitions
+            producer.produce(topic, key=key, value=b"x", headers=headers, partition=place)
+        assert producer.flush(30) == 0
+
     def send_in_transaction(self, topic, ids, *, is_committed, transactional_id=None):
         """Transactional ids are made up unless given; returns once the marker is written."""
         producer = self.producer(**{"transactional.id": transactional_id or uuid.uuid4().hex})

@@ -9,6 +9,8 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.audits import Job
+from guarantees.findings import Kind
 from settings import ClusterSettings, MessageId, PipelineSettings, Settings, StoreSettings
 from spark_jobs.audits import blocks, desk, exact, folders
 from spark_jobs.audits.blocks import Account
@@ -16,8 +18,10 @@ from spark_jobs.audits.desk import AuditDesk
 from spark_jobs.audits.exact import AuditFailedError
 from spark_jobs.audits.tasks import Outcome, ReadTask, SearchTask
 from spark_jobs.audits.working import work
+from spark_jobs.findings import RecordFindings
 from spark_jobs.live import audit_between_rounds
-from store.audit_requests import AuditRequest, Cancellation, Job, cancel_row, request_row
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row
+from store.findings import load_findings
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot
 from store.rows import python_rows
@@ -57,7 +61,14 @@ class Office:
     def open(self, **changed):
         """A process: the holder of the metrics with its desk."""
         with MetricsWriter(self.folder / METRICS_FILE) as metrics:
-            yield AuditDesk(None, self.settings, metrics, lanes=2, make_plan=self.make_plan, **changed)
+            log = SegmentLog(self.folder, "h_jobs")
+            findings = RecordFindings(self.folder, log, self.settings.pipelines)
+            try:
+                yield AuditDesk(
+                    None, self.settings, metrics, lanes=2, findings=findings, make_plan=self.make_plan, **changed
+                )
+            finally:
+                log.close()
 
     def make_plan(self, *_):
         self.plans.append(self.plan)
@@ -275,6 +286,20 @@ def test_the_same_window_again_replaces_its_rows_and_no_others(office):
     assert sum(row["lost"] or 0 for row in office.table("audit_ranges") if row["run_id"] == "r3") == sum(
         row["ids"] for row in office.table("audit_ranges") if row["run_id"] == "r3" and row["side"] == "source"
     )
+
+
+def test_what_an_audit_counted_is_told_as_findings(office):
+    office.plan = plan(source={"committed_to": 40})
+    office.ask()
+    office.finish()
+
+    told = [history.finding for history in load_findings(office.folder).values()]
+    ranges = office.table("audit_ranges")
+    counted = {Kind.DUPLICATE_WRITE: "extra_copies", Kind.LOST_WRITE: "lost"}
+    for kind, name in counted.items():
+        bounds = [finding.bounds for finding in told if finding.kind is kind]
+        assert sum(each.lower for each in bounds) == sum(each.upper for each in bounds)
+        assert sum(each.lower for each in bounds) == sum(row[name] or 0 for row in ranges) > 0
 
 
 def test_a_missing_id_the_group_has_not_passed_for_long_enough_waits_and_is_not_lost(office):

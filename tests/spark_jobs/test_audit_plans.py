@@ -4,16 +4,19 @@ from dataclasses import replace
 
 import pytest
 
+from guarantees.audits import Job
 from guarantees.unknown import Unknown
-from settings import MessageId, PipelineSettings, SparkSettings
+from settings import MessageId, PipelineSettings, Security, SparkSettings
 from spark_jobs.audits import planning, words, working
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_range, remaining, shared_out
+from spark_jobs.audits.reading import of_ids
 from spark_jobs.audits.tallies import Tally
 from spark_jobs.audits.tasks import Outcome, in_lanes
-from spark_jobs.ranges import Part
+from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.session import tasks_at_once
-from store.audit_requests import AuditRequest, Job
+from spark_jobs.sources.kafka_ranges import RangeRequest
+from store.audit_requests import AuditRequest
 from store.log import SegmentLog
 from tests.spark_jobs.histories import audit_range, plan
 
@@ -177,7 +180,13 @@ def test_a_slice_has_as_many_tasks_as_the_master_runs_side_by_side(master, conf,
     assert tasks_at_once(SparkSettings(master=master, conf=conf)) == tasks
 
 
-def test_a_purged_stretch_is_counted_only_where_it_lies_in_the_window():
-    assert [working._within((10, 30), *stretch) for stretch in ((0, 5), (0, 15), (12, 40), (28, 90), (40, 50))] == [
-        0, 5, 18, 2, 0,
-    ]  # fmt: skip
+@pytest.mark.parametrize(("reached", "purged_to", "in_window"), [
+    (0, 5, 0), (0, 15, 5), (12, 40, 18), (28, 90, 2), (40, 50, 0), (12, None, 0),
+])  # fmt: skip
+def test_a_purged_stretch_is_counted_only_where_it_lies_in_the_window(reached, purged_to, in_window):
+    wanted = OffsetRange(Part("c", "orders", "id", 0), 1, reached, 100)
+    reading = of_ids(RangeRequest(wanted, "nobody:1", Security(), MessageId(key=True), 1.0, 60.0, True))
+    reading.purged_to = purged_to
+
+    assert reading.pass_purged((10, 30)) == in_window
+    assert reading.reached == (purged_to or reached)

@@ -1,13 +1,13 @@
 from guarantees.unknown import Unknown
 from spark_jobs.commits import (
     CommitSample,
-    SinkReading,
+    Reading,
     due_to,
     judging_starts_at,
     passed_at,
+    read_through,
     rising,
     seen_before,
-    sink_read_through,
 )
 
 
@@ -45,24 +45,24 @@ def test_judging_starts_where_the_commit_stood_when_watching_began():
 
 
 def test_sink_read_past_its_high_watermark_is_read_through_now():
-    assert SinkReading().after(100, high_watermark=50, covered_to=50) == SinkReading(100, None)
+    assert Reading().after(100, high_watermark=50, covered_to=50) == Reading(100, None)
 
 
 def test_busy_sink_is_read_through_the_older_sample_it_has_passed():
-    waiting = SinkReading().after(100, high_watermark=50, covered_to=40)
+    waiting = Reading().after(100, high_watermark=50, covered_to=40)
 
-    assert waiting == SinkReading(None, (100, 50))
-    assert waiting.after(200, high_watermark=90, covered_to=49) == SinkReading(None, (100, 50))
-    assert waiting.after(200, high_watermark=90, covered_to=50) == SinkReading(100, (200, 90))
+    assert waiting == Reading(None, (100, 50))
+    assert waiting.after(200, high_watermark=90, covered_to=49) == Reading(None, (100, 50))
+    assert waiting.after(200, high_watermark=90, covered_to=50) == Reading(100, (200, 90))
 
 
 def test_sink_is_read_through_where_its_slowest_partition_is():
-    readings = {0: SinkReading(100), 1: SinkReading(70)}
+    readings = {0: Reading(100), 1: Reading(70)}
 
-    assert sink_read_through(readings, [0, 1]) == 70
+    assert read_through(readings, [0, 1]) == 70
 
 
 def test_sink_with_an_unread_partition_is_unknown():
-    assert isinstance(sink_read_through({0: SinkReading(100)}, [0, 1]), Unknown)
-    assert isinstance(sink_read_through({0: SinkReading(100), 1: SinkReading()}, [0, 1]), Unknown)
-    assert isinstance(sink_read_through({}, []), Unknown)
+    assert isinstance(read_through({0: Reading(100)}, [0, 1]), Unknown)
+    assert isinstance(read_through({0: Reading(100), 1: Reading()}, [0, 1]), Unknown)
+    assert isinstance(read_through({}, []), Unknown)

@@ -7,10 +7,13 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from cli.backlog import backlog_lines
+from guarantees.audits import Job
+from settings import RecordOrder
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit
+from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
-from store.audit_requests import AuditRequest, Job
+from store.audit_requests import AuditRequest
 from tests.spark_jobs.scripted import Script, ids
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -20,16 +23,14 @@ def now_ms():
     return time.time_ns() // 1_000_000
 
 
-def planned(script, folder, since_ms, **changed):
+def planned(script, folder, since_ms, job=Job.AUDIT, **changed):
     settings = script.settings(folder, **changed)
-    request = AuditRequest("r", now_ms(), "Ada", Job.AUDIT, "billing", since_ms, now_ms())
+    request = AuditRequest("r", now_ms(), "Ada", job, "billing", since_ms, now_ms())
     return fetch_plan(settings.clusters[0], settings.pipelines[0], request, folder, now_ms()), settings
 
 
-def audited(spark, plan, settings, folder):
-    audit = ExactAudit(
-        spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], lanes=2
-    )
+def audited(spark, plan, settings, folder, kind=ExactAudit):
+    audit = kind(spark, plan, folders.run_folder(folder, "r"), settings.pipelines[0], settings.clusters[0], lanes=2)
     while audit.next_slice():
         pass
     return audit.result()
@@ -66,6 +67,22 @@ def test_copies_losses_and_every_offset_of_a_real_window_are_counted_and_named(s
     assert len(examples) >= 5
 
 
+def test_a_fan_out_of_two_is_missed_where_the_sink_has_one_and_extra_where_it_has_three(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    since = now_ms() - 1
+    script.send(script.source, ids("a", 0, 20))
+    script.send(script.sink, [*ids("a", 0, 20), *ids("a", 0, 3), *ids("a", 4, 20), "a-7"])
+    time.sleep(0.3)
+
+    plan, settings = planned(script, tmp_path, since, settle_s=60.0, fan_out=2)
+    found = audited(spark, plan, settings, tmp_path)
+
+    assert [one.message_id for one in found.listed if one.state == "lost"] == ["a-3"]
+    (group,) = found.groups["sink"]
+    assert (group["extra_copies"], [example["message_id"] for example in group["examples"]]) == (1, ["a-7"])
+    assert (found.groups["source"], found.total("surplus"), found.is_whole) == ([], 0, True)
+
+
 def test_what_is_purged_after_the_plan_is_counted_and_the_rest_is_audited(spark, cluster, tmp_path):
     script = Script(cluster.bootstrap, partitions=1).create()
     since = now_ms() - 1
@@ -100,6 +117,35 @@ def test_a_topic_created_again_ends_the_audit_with_the_reason(spark, cluster, tm
         audited(spark, plan, settings, tmp_path)
 
 
+def test_records_behind_one_that_should_follow_them_are_counted_with_both_offsets_and_keys(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    script.send_numbered(script.source, [("a", 1), ("b", 5)])
+    time.sleep(0.3)
+    since = now_ms()
+    script.send_numbered(script.source, [("a", 3), ("a", 2), ("a", 3), ("b", 4), ("b", 9)])
+    script.send_numbered(script.source, [("a", 2), ("a", None), (None, 7), ("c", "seven")])  # another producer
+    script.send_in_transaction(script.source, ["a"], is_committed=False)
+    time.sleep(0.3)
+
+    order = RecordOrder(header="number")
+    plan, settings = planned(script, tmp_path, since, Job.ORDER, settle_s=60.0, order=order)
+    found = audited(spark, plan, settings, tmp_path, OrderAudit)
+
+    counts = [found.order["source", partition] for partition in range(2)]
+    sums = {name: sum(count[name] for count in counts) for name in counts[0]}
+    assert sums == {"ordered": 6, "keys": 2, "keys_elsewhere": 0, "out_of_order": 2, "repeated": 2,
+                    "numbers_missing": 3}  # fmt: skip
+    accounts = [found.account(each) for each in plan.side("source")]
+    assert (sum(a.visible for a in accounts), sum(a.aborted for a in accounts)) == (9, 1)
+    assert (sum(a.without_key for a in accounts), sum(a.without_place for a in accounts)) == (1, 2)
+    assert {found.gaps(each) for each in plan.ranges} == {0}
+    examples = {example["key"]: example for group in found.order_groups for example in group["examples"]}
+    assert sorted(examples) == ["a", "b"]
+    assert [(examples[key]["earlier"]["place"], examples[key]["later"]["place"]) for key in "ab"] == [(3, 2), (5, 4)]
+    assert examples["b"]["earlier"]["offset"] == 0, "it lies before the window"
+    assert examples["b"]["earlier"]["producer_id"] != examples["b"]["later"]["producer_id"]
+
+
 def test_a_window_that_is_not_over_and_a_topic_that_is_not_there_are_refused(cluster, tmp_path):
     script = Script(cluster.bootstrap)
     settings = script.settings(tmp_path)
@@ -109,6 +155,9 @@ def test_a_window_that_is_not_over_and_a_topic_that_is_not_there_are_refused(clu
 
     with pytest.raises(AuditFailedError, match="not over yet"):
         fetch_plan(cluster_settings, pipeline, open_ended, tmp_path, now_ms())
+    unordered = AuditRequest("r", 0, "Ada", Job.ORDER, "billing", 0, now_ms())
+    with pytest.raises(AuditFailedError, match="declares no order"):
+        fetch_plan(cluster_settings, pipeline, unordered, tmp_path, now_ms())
     with pytest.raises(AuditFailedError, match=f"topic {script.source} is not there"):
         fetch_plan(cluster_settings, pipeline, over, tmp_path, now_ms())
 

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -35,14 +35,13 @@ def now_ms():
 
 @contextmanager
 def live_rounds(spark, settings, data_dir):
-    log = SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))
     topics = audited_topics(settings.pipelines)
     with (
+        closing(SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))) as log,
         MetricsWriter(data_dir / METRICS_FILE) as metrics,
         AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
     ):
         yield LiveRounds(spark, settings, [cluster], log, metrics, now_ms())
-    log.close()
 
 
 @contextmanager
@@ -118,6 +117,28 @@ def test_duplicates_and_losses_become_findings_and_late_ids_close_them(spark, cl
         assert {row["state"] for row in metric(tmp_path, "lost_ids")} == {"late"}
         assert sum(row["ids_late"] for row in metric(tmp_path, "losses")) == 5
         assert sum(row["ids_lost"] for row in metric(tmp_path, "losses")) == 0
+
+
+def test_ids_of_aborted_records_at_the_sink_are_found_and_those_that_were_committed_after_all_are_not(
+    spark, cluster, tmp_path
+):
+    script = Script(cluster.bootstrap).create()
+    settings = script.settings(tmp_path)
+    script.send_in_transaction(script.source, ids("gone", 0, 6), is_committed=False)
+    script.send_in_transaction(script.source, ids("retried", 0, 6), is_committed=False)
+    script.send(script.sink, [*ids("gone", 0, 4), *ids("retried", 0, 6), *ids("other", 0, 5)])
+    script.send_in_transaction(script.source, ids("retried", 0, 6), is_committed=True)
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        until(rounds, lambda: findings(tmp_path, Kind.ABORTED_AT_SINK))
+        rounds.run_round(now_ms())
+
+    found = findings(tmp_path, Kind.ABORTED_AT_SINK)
+    assert {one["message_id"] for each in found for one in each.evidence["aborted"]} == set(ids("gone", 0, 4))
+    assert sum(each.bounds.estimate for each in found) == 4
+    assert {row["found_at"].split("-")[0] for row in metric(tmp_path, "aborted_at_sink")} == {"bills"}
+    with live_rounds(spark, settings, tmp_path) as rounds:
+        rounds.run_round(now_ms())
+    assert findings(tmp_path, Kind.ABORTED_AT_SINK) == found, "a restart neither forgets nor finds anew"
 
 
 def test_findings_lost_between_commit_and_log_are_found_again_at_the_next_start(spark, cluster, tmp_path):

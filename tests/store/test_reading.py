@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -150,6 +151,22 @@ def test_metrics_are_copied_and_do_not_keep_the_file_open(tmp_path):
         with connect(tmp_path, HOUR_WINDOW, ["job_runs"]) as connection, writer.transaction() as metrics:
             metrics.delete("job_runs", "true")
             assert connection.execute("SELECT run_id FROM job_runs").fetchall() == [("r",)]
+
+
+def test_threads_that_copy_the_metrics_of_two_stores_each_see_their_own(tmp_path):
+    for name in ("one", "two"):
+        with MetricsWriter(tmp_path / name / "metrics.duckdb") as writer, writer.transaction() as metrics:
+            metrics.replace("job_runs", [{"run_id": name, "job": name, "state": "done", "observed_at": T0}])
+
+    def jobs(name):
+        with connect(tmp_path / name, HOUR_WINDOW, ["job_runs"]) as connection:
+            return connection.execute("SELECT job FROM job_runs").fetchall()
+
+    names = ["one", "two"] * 20
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(jobs, names)) == [[(name,)] for name in names]
+    with MetricsWriter(tmp_path / "one/metrics.duckdb") as writer, writer.transaction():
+        pass
 
 
 def test_only_the_tables_asked_for_are_there(tmp_path):

@@ -1,0 +1,106 @@
+"""A live round and an exact audit of a scripted pipeline, as rows that say nothing of when and where they were made.
+
+`python -m tests.spark_jobs.one_answer SPEC` runs it in a session that the JSON of SPEC describes, and prints the rows.
+"""
+
+import json
+import socket
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from pyspark.sql import functions as sf
+
+from guarantees.audits import Job
+from settings import SparkSettings
+from spark_jobs.audited import audited_topics
+from spark_jobs.audits import folders
+from spark_jobs.audits.exact import ExactAudit
+from spark_jobs.audits.planning import fetch_plan
+from spark_jobs.clusters import AuditedCluster
+from spark_jobs.live import warm_up
+from spark_jobs.preflight import NEEDED, ExecutorLacksError, check_executors
+from spark_jobs.rounds import LiveRounds
+from spark_jobs.samples import as_frame
+from spark_jobs.session import spark_session, tasks_at_once
+from spark_jobs.transforms.losses import judged_ids
+from store.audit_requests import AuditRequest
+from store.log import SegmentLog
+from store.metrics import METRICS_FILE, MetricsWriter, snapshot
+from store.reading import segments
+from store.rows import python_rows
+from store.segments import producer_name
+from tests.spark_jobs.scripted import Script
+
+_OF_THE_RUN = ("run_id", "observed_at", "segment")
+
+
+def answer(spark, script, data_dir, window, lanes):
+    """What a round, the judging of its samples and an audit of the window find."""
+    settings = script.settings(data_dir)
+    log = SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))
+    topics = audited_topics(settings.pipelines)
+    with (
+        MetricsWriter(data_dir / METRICS_FILE) as metrics,
+        AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
+    ):
+        LiveRounds(spark, settings, [cluster], log, metrics, _now_ms()).run_round(_now_ms())
+    log.close()
+    tables = snapshot(data_dir / METRICS_FILE, ["ledger", "duplicates"])
+    return {
+        **{name: _in_order(python_rows(name, tables[name])) for name in tables},
+        "judged": _judged(spark, script, data_dir),
+        "audit": _audited(spark, settings, data_dir, window, lanes),
+    }
+
+
+def _judged(spark, script, data_dir):
+    samples = as_frame(spark, segments(data_dir, "id_samples", None))
+    source, sink = (samples.where(sf.col("topic") == topic) for topic in (script.source, script.sink))
+    rows = judged_ids(source.withColumn("is_due", sf.lit(True)), sink).toArrow().to_pylist()
+    lost = [{**row, "lost": [(one["offset"], one["message_id"]) for one in row["lost"]]} for row in rows]
+    return _in_order(lost)
+
+
+def _audited(spark, settings, data_dir, window, lanes):
+    request = AuditRequest("r", _now_ms(), "Ada", Job.AUDIT, "billing", *window)
+    plan = fetch_plan(settings.clusters[0], settings.pipelines[0], request, data_dir, _now_ms())
+    folder = folders.run_folder(data_dir, "r")
+    audit = ExactAudit(spark, plan, folder, settings.pipelines[0], settings.clusters[0], lanes=lanes)
+    while audit.next_slice():
+        pass
+    found = audit.result()
+    return json.loads(json.dumps({
+        "groups": found.groups, "counts": found.counts, "ids": found.ids,
+        "accounts": {name: asdict(account) for name, account in found.accounts.items()},
+        "listed": [asdict(one) for one in found.listed],
+    }))  # fmt: skip
+
+
+def _in_order(rows: Iterable[Mapping[str, object]]) -> list[str]:
+    kept = ({name: value for name, value in row.items() if name not in _OF_THE_RUN} for row in rows)
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in kept)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def main() -> None:
+    spec = json.loads(sys.argv[1])
+    settings = SparkSettings(**spec["spark"])
+    spark = spark_session(settings)
+    warm_up(spark)
+    rows = answer(spark, Script(**spec["script"]), Path(spec["data_dir"]), spec["window"], tasks_at_once(settings))
+    try:
+        check_executors(spark, tasks_at_once(settings), (*NEEDED, "no_such_module"))
+    except ExecutorLacksError as exc:
+        rows["preflight"] = str(exc)
+    spark.stop()
+    print(json.dumps(rows))
+
+
+if __name__ == "__main__":
+    main()
