@@ -87,7 +87,7 @@ def _requests(cluster: ClusterSettings, pipeline: PipelineSettings, plan: AuditP
 
 
 def _sampled(spark: SparkSession, requests: list[RangeRequest], pipeline: PipelineSettings) -> Found:
-    reads = read_ranges(spark, requests)
+    reads = read_ranges(spark, requests, tasks_at_once(SETTINGS))
     new, rates = new_samples(reads), {read.range.part.topic_id: read.request.rate for read in reads}
     groups = duplicate_rows(as_frame(spark, []), new, ranges=[read.range for read in reads], rates=rates, meant={})
     rows = spark.createDataFrame(new)

@@ -78,7 +78,7 @@ def warm_up(spark: SparkSession) -> None:
     started_at = time.monotonic()
     spark.dataSource.register(KafkaRanges)
     spark.dataSource.register(AuditTasks)
-    spark.read.format(FORMAT).options(**options([])).load().toArrow()
+    spark.read.format(FORMAT).options(**options([], 1)).load().toArrow()
     logger.info("the session is warm after %.1f s", time.monotonic() - started_at)
 
 

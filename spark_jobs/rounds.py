@@ -27,6 +27,7 @@ from spark_jobs.pipeline_watches import Judgements, PipelineWatches
 from spark_jobs.ranges import Plan
 from spark_jobs.runs import run_row
 from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
+from spark_jobs.session import tasks_at_once
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -90,6 +91,7 @@ class LiveRounds:
         self._metrics = metrics
         self._data_dir = Path(settings.store.data_dir)
         retention_ms = round(settings.store.raw_retention_h * 3_600_000)
+        self._tasks = tasks_at_once(settings.spark)
         self._horizon_ms = round(1000 * max((p.horizon_s for p in settings.pipelines), default=0.0))
         self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
         with metrics.transaction() as transaction:
@@ -143,7 +145,7 @@ class LiveRounds:
         for name, plan in looked.plans.items():
             rows.ledger += self._unread_rows(name, looked.clusters[name], plan)
         complete: list[RangeRead] = []
-        for read in read_ranges(self._spark, requests) if requests else []:
+        for read in read_ranges(self._spark, requests, self._tasks) if requests else []:
             self._cluster_of(looked, read).note(read, now_ms)
             if read.account.error is None:
                 rows.ledger.append(ledger.read_row(read, append_samples(self._log, read)))

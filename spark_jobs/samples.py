@@ -39,9 +39,9 @@ class RangeRead:
         return self.request.range
 
 
-def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest]) -> list[RangeRead]:
-    """Read all ranges in one Spark job; one that failed says so in its account and stops no other."""
-    rows = spark.read.format(FORMAT).options(**options(requests)).load().toArrow()
+def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest], tasks: int) -> list[RangeRead]:
+    """Read all ranges in one Spark job of so many tasks; one that failed says so in its account and stops no other."""
+    rows = spark.read.format(FORMAT).options(**options(requests, tasks)).load().toArrow()
     is_account = pc.is_valid(rows["account"])
     accounts = {row["range"]: Account(**row["account"]) for row in rows.filter(is_account).to_pylist()}
     ids = rows.filter(pc.invert(is_account))

@@ -1,4 +1,4 @@
-"""Spark data source `kafka_ranges`: sampled message ids of closed offset ranges, one Spark partition per range.
+"""Spark data source `kafka_ranges`: sampled message ids of closed offset ranges, which few tasks share evenly.
 
 Decoding, hashing and sampling happen in the worker: only kept ids cross to the JVM, those of aborted records marked,
 which no read_committed reader is given. Each range ends with one account
@@ -8,6 +8,7 @@ row; a range that could not be read completely has an account with an error, and
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from heapq import heappop, heappush
 from typing import Any
 
 import pyarrow as pa
@@ -22,6 +23,7 @@ SCHEMA = (
     "range int, offset bigint, id_hash bigint, message_id string, producer_id bigint, producer_epoch int, "
     f"sequence int, is_transactional boolean, is_aborted boolean, timestamp_ms bigint, account struct<{ACCOUNT_DDL}>"
 )
+REQUEST_OFFSETS = 2_000  # what else could be read while a range is asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,21 @@ class RangeRequest:
         )
 
 
-def options(requests: Sequence[RangeRequest]) -> dict[str, str]:
+def options(requests: Sequence[RangeRequest], tasks: int) -> dict[str, str]:
     """The data source's options; secrets travel as references, and each worker reveals them itself."""
-    return {"ranges": json.dumps([asdict(request) for request in requests])}
+    return {"ranges": json.dumps([asdict(request) for request in requests]), "tasks": str(tasks)}
+
+
+def shares(offsets: Sequence[int], tasks: int) -> list[list[int]]:
+    """Which ranges each of at most so many tasks reads: about the same work for all, the longest range first.
+
+    A range costs its offsets and a request. One that is longer than a share has a task of its own.
+    """
+    shared = [(0, number, list[int]()) for number in range(min(tasks, len(offsets)))]
+    for number in sorted(range(len(offsets)), key=lambda each: (-offsets[each], each)):
+        work, task, numbers = heappop(shared)
+        heappush(shared, (work + offsets[number] + REQUEST_OFFSETS, task, [*numbers, number]))
+    return [numbers for _, _, numbers in sorted(shared, key=lambda share: share[1])]
 
 
 class KafkaRanges(DataSource):
@@ -74,22 +88,24 @@ class KafkaRanges(DataSource):
         return SCHEMA
 
     def reader(self, schema: Any) -> "KafkaRangesReader":
-        return KafkaRangesReader(self.options["ranges"])
+        return KafkaRangesReader(self.options["ranges"], int(self.options["tasks"]))
 
 
 class KafkaRangesReader(DataSourceReader):
     """Runs in the workers; Kafka is imported only there."""
 
-    def __init__(self, requests: str) -> None:
+    def __init__(self, requests: str, tasks: int) -> None:
         self._requests = requests
+        self._tasks = tasks
 
     def partitions(self) -> list[InputPartition]:
-        return [InputPartition(number) for number in range(len(json.loads(self._requests)))]
+        offsets = [each["range"]["next_offset"] - each["range"]["first_offset"] for each in json.loads(self._requests)]
+        return [InputPartition(numbers) for numbers in shares(offsets, self._tasks)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         if partition.value is None:  # Spark runs one task even where there is nothing to read
             return iter(())
-        from spark_jobs.sources.range_reading import read_request  # imports Kafka: only where it is used
+        from spark_jobs.sources.range_reading import read_requests  # imports Kafka: only where it is used
 
-        request = RangeRequest.from_json(json.loads(self._requests)[partition.value])
-        return read_request(partition.value, request)
+        requests = json.loads(self._requests)
+        return read_requests((number, RangeRequest.from_json(requests[number])) for number in partition.value)

@@ -1,6 +1,7 @@
-"""Reads one range in a Spark worker: fetch, decode, keep the sampled ids, and account for every offset."""
+"""Reads ranges in a Spark worker: fetch, decode, keep the sampled ids, and account for every offset."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, read_range
 from kafka_reader.fetch import Part as FetchedPart
 from kafka_reader.pace import Pace
+from settings import Security
 from spark_jobs.sampling import is_kept
 from spark_jobs.sources.accounts import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
@@ -40,16 +42,26 @@ _SCHEMA = pa.schema(
 )
 
 
-def read_request(number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]:
+def read_requests(numbered: Iterable[tuple[int, RangeRequest]]) -> Iterator[pa.RecordBatch]:
+    """One range after another over the same connections; one that fails stops no other."""
+    with ExitStack() as closing:
+        opened: dict[tuple[str, Security], Connections] = {}
+        for number, request in numbered:
+            cluster = request.bootstrap_servers, request.security
+            if cluster not in opened:
+                opened[cluster] = closing.enter_context(Connections(*cluster))
+            yield from _read_request(opened[cluster], number, request)
+
+
+def _read_request(connections: Connections, number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]:
     """Batches of kept ids, then the account; an error ends the range with an account that says so."""
     account = Account(error=None)
     try:
-        with Connections(request.bootstrap_servers, request.security) as connections:
-            for fetched in answers(connections, request):
-                records = decode(fetched.blob, fetched.aborted, request.message_id)
-                in_range = in_range_of(records, request)
-                account = _accounted(account, fetched, records, in_range)
-                yield _kept_ids(number, request, records, in_range)
+        for fetched in answers(connections, request):
+            records = decode(fetched.blob, fetched.aborted, request.message_id)
+            in_range = in_range_of(records, request)
+            account = _accounted(account, fetched, records, in_range)
+            yield _kept_ids(number, request, records, in_range)
     except (CollectionError, CorruptBatchError) as exc:
         account = Account(error=str(exc))
     yield _account_row(number, account)

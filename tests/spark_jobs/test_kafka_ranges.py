@@ -39,7 +39,7 @@ def test_request_survives_the_way_to_the_worker():
     security = Security(protocol="SASL_SSL", sasl_mechanism="PLAIN", username="u", password=Secret(env="PASSWORD"))
     sent = RangeRequest(OffsetRange(Part("c", "t", "id", 3), 1, 5, 9), "b:1", security, BY_HEADER, 0.5, 60.0, False)
 
-    (given,) = json.loads(options([sent])["ranges"])
+    (given,) = json.loads(options([sent], 1)["ranges"])
 
     assert RangeRequest.from_json(given) == sent
 
@@ -55,7 +55,7 @@ def test_every_codec_and_every_kind_of_offset_is_accounted_for(spark, cluster):
     producer.flush()
 
     (wanted,) = ranges_now(script, script.source)
-    (read,) = read_ranges(spark, [request(script, wanted)])
+    (read,) = read_ranges(spark, [request(script, wanted)], 2)
 
     account = read.account
     assert account.error is None
@@ -75,7 +75,7 @@ def test_ranges_inside_batches_split_the_records_without_overlap(spark, cluster)
     (whole,) = ranges_now(script, script.source)
     parts = [OffsetRange(whole.part, whole.leader, *ends) for ends in ((0, 33), (33, 34), (34, 100))]
 
-    reads = read_ranges(spark, [request(script, part) for part in parts])
+    reads = read_ranges(spark, [request(script, part) for part in parts], 2)
 
     assert [read.account.records for read in reads] == [33, 1, 66]
     assert [offset for read in reads for offset in read.samples["offset"].to_pylist()] == list(range(100))
@@ -87,7 +87,7 @@ def test_sample_keeps_the_same_ids_on_both_topics(spark, cluster):
         script.send(topic, ids("a", 0, 500))
     wanted = [r for topic in (script.source, script.sink) for r in ranges_now(script, topic)]
 
-    reads = read_ranges(spark, [request(script, r, rate=0.25) for r in wanted])
+    reads = read_ranges(spark, [request(script, r, rate=0.25) for r in wanted], 2)
 
     kept = {topic: set() for topic in (script.source, script.sink)}
     for read in reads:
@@ -104,13 +104,13 @@ def test_range_of_a_topic_created_again_is_an_error_and_stops_no_other(spark, cl
     script.delete_and_create_again(script.source)
     script.send(script.source, ids("new", 0, 20))
 
-    failed, read = read_ranges(spark, [request(script, old), request(script, other)])
+    failed, read = read_ranges(spark, [request(script, old), request(script, other)], 2)
 
     assert old.part.topic_id in failed.account.error
     assert (read.account.error, read.account.records) == (None, 10)
     (again,) = ranges_now(script, script.source)
     assert again.part.topic_id != old.part.topic_id
-    assert read_ranges(spark, [request(script, again)])[0].account.records == 20
+    assert read_ranges(spark, [request(script, again)], 2)[0].account.records == 20
 
 
 def test_range_beyond_the_stable_offset_is_an_error(spark, cluster):
@@ -123,7 +123,7 @@ def test_range_beyond_the_stable_offset_is_an_error(spark, cluster):
 
     (decided,) = ranges_now(script, script.source)
     beyond = OffsetRange(decided.part, decided.leader, 0, 12)
-    (failed,) = read_ranges(spark, [request(script, beyond)])
+    (failed,) = read_ranges(spark, [request(script, beyond)], 2)
     open_transaction.abort_transaction(30)
 
     assert decided.next_offset == 10
@@ -138,7 +138,7 @@ def test_purged_offsets_are_an_error_not_a_short_read(spark, cluster):
     for done in admin.delete_records([TopicPartition(script.source, 0, 30)]).values():
         done.result(30)
 
-    (failed,) = read_ranges(spark, [request(script, before)])
+    (failed,) = read_ranges(spark, [request(script, before)], 2)
 
     assert "not stored" in failed.account.error
     now = look(script, script.source)
@@ -172,7 +172,7 @@ def test_ids_in_json_values_are_found_and_what_has_none_or_is_no_json_is_counted
     assert producer.flush(30) == 0
 
     (wanted,) = ranges_now(script, script.source)
-    (read,) = read_ranges(spark, [request(script, wanted, message_id=MessageId(json="payment.id"))])
+    (read,) = read_ranges(spark, [request(script, wanted, message_id=MessageId(json="payment.id"))], 2)
 
     account = read.account
     assert (account.error, account.records, account.records_without_id, account.records_not_json) == (None, 5, 3, 1)
