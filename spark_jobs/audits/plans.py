@@ -14,6 +14,7 @@ from spark_jobs.ranges import Part
 
 SOURCE, SINK = "source", "sink"
 IDS_AT_ONCE = 2_000_000  # of both sides, compared by one task: about 100 MB
+ORDERED_AT_ONCE = 250_000  # records compared by one query, one slice: about 5 s of two processors
 SHORTEST_CUT = 50_000  # offsets: below it a task costs more than its reading
 
 
@@ -85,7 +86,8 @@ class AuditPlan:
 
     @property
     def buckets(self) -> int:
-        return max(1, -(-self.offsets // IDS_AT_ONCE))
+        at_once = ORDERED_AT_ONCE if self.job is Job.ORDER else IDS_AT_ONCE
+        return max(1, -(-self.offsets // at_once))
 
     @property
     def offsets(self) -> int:
