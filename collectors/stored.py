@@ -1,6 +1,7 @@
 """Rounds and intervals read back from the store: what a restart needs to go on as if nothing had happened."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +12,15 @@ from collectors import committed_offsets, end_offsets, epoch_ends, replica_offse
 from collectors.intervals import Interval, Running, interval
 from collectors.kept_intervals import KEPT, UNKNOWN_GROUPS
 from collectors.rows import Row
+from guarantees.observations import Signal
 from store.reading import Window, read
 from store.rows import python_rows
 
 # How far back the rules' memory reaches.
 REPLAYED_MS = 15 * 60_000
+# Of a large cluster less: it would take minutes and gigabytes, in which nothing is observed. What a rule has to see for
+# longer it learns again.
+REPLAYED_COMMITS = 1_000_000
 
 SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE, epoch_ends.TABLE)
 
@@ -82,8 +87,11 @@ def last_round_of(data_dir: Path, cluster_id: str) -> LastRound | None:
 
 def load(data_dir: Path, last: LastRound) -> Stored:
     """The replayed time of one cluster, each table read once."""
+    covered = read(data_dir, rounds.TABLE, last.window, "cluster_id = ?", (last.cluster_id,))
+    tick, started_at_ms = oldest_replayed(python_rows(rounds.TABLE, covered), REPLAYED_COMMITS)
+    window = Window(started_at_ms, last.window.to_ms)
     samples = {
-        table: read(data_dir, table, last.window, "cluster_id = ? ORDER BY tick", (last.cluster_id,))
+        table: read(data_dir, table, window, "cluster_id = ? AND tick >= ? ORDER BY tick", (last.cluster_id, tick))
         for table in SAMPLES
     }
     found: dict[str, list[Interval]] = {name: [] for name in KEPT}
@@ -92,6 +100,23 @@ def load(data_dir: Path, last: LastRound) -> Stored:
             name = kind(table, row)
             found[name].append(interval(table, row, KEPT[name].details))
     return Stored(last, samples, found)
+
+
+def oldest_replayed(covered: Iterable[Row], most_commits: int) -> tuple[int, int]:
+    """Tick and begin of the oldest round that is replayed, from rows of `rounds`; of the newest at least."""
+    begins: dict[int, int] = {}
+    commits: Counter[int] = Counter()
+    for row in covered:
+        tick, started_at_ms = int(str(row["tick"])), int(str(row["started_at"]))
+        begins[tick] = min(begins.get(tick, started_at_ms), started_at_ms)
+        commits[tick] += int(str(row["answered"])) if row["signal"] == Signal.COMMITTED_OFFSETS else 0
+    oldest, left = max(begins), most_commits
+    for tick in sorted(begins, reverse=True):
+        left -= commits[tick]
+        if left < 0:
+            break
+        oldest = tick
+    return oldest, begins[oldest]
 
 
 def kind(table: str, row: Mapping[str, object]) -> str:
