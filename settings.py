@@ -123,19 +123,21 @@ class ClusterSettings:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageId:
     """Where a record's id is: a header's name, the key, a path of keys in a value that is JSON ("payment.id"), or a
-    hash of key and value. Exactly one is given.
+    hash of key and value, or what an installed decoder of that name makes of both. Exactly one is given.
     """
 
     header: str | None = None
     key: bool = False
     json: str | None = None
     hash: bool = False
+    decoder: str | None = None
 
     def __post_init__(self) -> None:
-        if (self.header is not None) + self.key + (self.json is not None) + self.hash != 1:
+        named = sum(place is not None for place in (self.header, self.json, self.decoder))
+        if named + self.key + self.hash != 1:
             raise SettingsError(
-                'a message id is { header = "name" }, { key = true }, { json = "path.in.value" } or { hash = true }, '
-                "one of them"
+                'a message id is { header = "name" }, { key = true }, { json = "path.in.value" }, { hash = true } or '
+                '{ decoder = "name" }, one of them'
             )
         if self.json is not None and not all(self.json.split(".")):
             raise SettingsError(f"a message id's json is keys joined by dots, none of them empty; not {self.json!r}")

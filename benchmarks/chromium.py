@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from statistics import median
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import TimeoutError as WaitedTooLong
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 60_000
+STRIP_MS = 10_000
 # Long tasks: the main thread was busy for more than 50 ms and answered nobody.
 WATCH = """
 window.longTasks = [];
@@ -51,15 +53,20 @@ class Look:
         field.fill(word)
         return self._timed(lambda: field.press("Enter"), shown)
 
-    def dragged_s(self) -> float | None:
-        """From the end of a drag over the time strip to the frozen window; None where there is no strip."""
+    def dragged_s(self, first: float = 0.4, last: float = 0.7) -> float | None:
+        """From the end of a drag over a share of the time strip to the frozen window; None where there is no strip."""
         strip = self.page.locator("canvas[aria-hidden=true]").first
-        if not strip.count() or not (box := strip.bounding_box()):
+        try:
+            strip.wait_for(timeout=STRIP_MS)
+        except WaitedTooLong:
+            return None
+        box = strip.bounding_box()
+        if not box:
             return None
         y = box["y"] + box["height"] / 2
-        self.page.mouse.move(box["x"] + box["width"] * 0.4, y)
+        self.page.mouse.move(box["x"] + box["width"] * first, y)
         self.page.mouse.down()
-        self.page.mouse.move(box["x"] + box["width"] * 0.7, y, steps=8)
+        self.page.mouse.move(box["x"] + box["width"] * last, y, steps=8)
         return self._timed(self.page.mouse.up, "text=Frozen window")
 
     def thawed(self) -> None:

@@ -32,7 +32,11 @@ def living(directory: Path) -> Iterator[None]:
         yield
     finally:
         live.terminate()
-        live.wait(timeout=60)
+        try:
+            live.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # in the middle of an hour's merge, which is made again
+            live.kill()
+            live.wait()
 
 
 def release(directory: Path, at_ms: int) -> int:

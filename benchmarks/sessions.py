@@ -12,6 +12,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 
+PATIENCE_S = 120
 WHOLE_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_SUCCESSFULLY
 FRAGMENT_RUN = ForwardMsg.ScriptFinishedStatus.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
 
@@ -40,7 +41,9 @@ async def _all(address: str, sessions: int, for_s: float) -> Sequence[Session]:
 
 async def _one(address: str, session: Session, after_s: float, for_s: float) -> None:
     await asyncio.sleep(after_s)
-    async with connect(f"{address}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as connection:
+    async with connect(
+        f"{address}/_stcore/stream", subprotocols=["streamlit"], max_size=None, open_timeout=PATIENCE_S
+    ) as connection:
         began = time.monotonic()
         fragments: dict[str, float] = {}
         session.first_bytes = await _run(connection, BackMsg(), WHOLE_RUN, fragments)
@@ -70,7 +73,7 @@ async def _run(connection: ClientConnection, ask: BackMsg, until: int, fragments
     await connection.send(ask.SerializeToString())
     size = 0
     while True:
-        data = await asyncio.wait_for(connection.recv(), timeout=120)
+        data = await asyncio.wait_for(connection.recv(), timeout=PATIENCE_S)
         assert isinstance(data, bytes), "Streamlit speaks in binary messages"
         size += len(data)
         message = ForwardMsg.FromString(data)

@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 
 from collectors.scope import Scope
 from collectors.watched import Remembered
+from guarantees.cadence import ASKED_LESS_OFTEN, FEW_PARTITIONS
 from guarantees.observations import Coverage, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from kafka_reader.listed_offsets import ListedOffsets
 from kafka_reader.metadata import Topology
 
-FEW_PARTITIONS = 1_000
-METADATA_ROUNDS = 2
-LOG_START_ROUNDS = 3
+METADATA_ROUNDS = ASKED_LESS_OFTEN[Signal.PARTITION_STATES]
+LOG_START_ROUNDS = ASKED_LESS_OFTEN[Signal.LOG_START]
 # What fails when a broker is gone or leaders have moved.
 OF_LEADERS = frozenset({Signal.PARTITION_STATES, Signal.LOG_START, Signal.END_OFFSETS, Signal.REPLICA_OFFSETS})
 

@@ -173,6 +173,7 @@ class ClusterRounds:
 
 def append_round(log: SegmentLog, rows: Mapping[str, Rows]) -> None:
     """The coverage last: a round whose storing was cut short has none, and is not believed to be complete."""
+    give_back_memory()
     for table in sorted(rows, key=lambda name: name == rounds.TABLE):
         log.append(table, rows[table])
-    give_back_memory()
+        give_back_memory()

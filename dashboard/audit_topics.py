@@ -225,6 +225,8 @@ def _naming(topic: str, pipelines: Iterable[PipelineSettings]) -> tuple[Pipeline
 def _id_caution(place: MessageId) -> str:
     if place.header is not None:
         return f"Ids are the header {cut(place.header)}: taken to be unique by the producer's design."
+    if place.decoder is not None:
+        return f"Ids are what decoder {cut(place.decoder)} finds: taken to be unique by the producer's design."
     if place.json is not None:
         return f"Ids are what stands at {cut(place.json)} in the values: taken to be unique by the producer's design."
     what = "keys" if place.key else "hashes of key and value"

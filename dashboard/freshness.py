@@ -4,15 +4,19 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from guarantees.cadence import ASKED_LESS_OFTEN, rounds_apart
 from guarantees.promises import Verdict
-from guarantees.verdicts import ASKED_LESS_OFTEN, ESSENTIAL
+from guarantees.verdicts import ESSENTIAL
 
 STALE_AFTER_STEPS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The newest answer of what a panel rests on. `refused`: a right is missing; `failed`: asked and not answered."""
+    """The newest answer of what a panel rests on. `refused`: a right is missing; `failed`: asked and not answered.
+
+    `rounds_apart`: it is asked for in every so manyth round.
+    """
 
     observed_at_ms: int | None
     step_ms: int
@@ -20,13 +24,18 @@ class Freshness:
     failed: int = 0
     asked: int = 0
     reasons: tuple[str, ...] = ()
+    rounds_apart: int = 1
+
+    @property
+    def expected_every_ms(self) -> int:
+        return self.rounds_apart * self.step_ms
 
     def verdict(self, at_ms: int) -> Verdict:
-        """UNKNOWN where nothing was ever seen, STALE where the newest answer is older than two intervals."""
+        """UNKNOWN where nothing was ever seen, STALE where the newest answer is overdue by an interval."""
         if self.observed_at_ms is None:
             return Verdict.UNKNOWN
         # A round may last an interval of its own before its answers are stored.
-        overdue_ms = STALE_AFTER_STEPS * self.step_ms
+        overdue_ms = self.expected_every_ms + (STALE_AFTER_STEPS - 1) * self.step_ms
         return Verdict.STALE if at_ms - self.observed_at_ms > overdue_ms else Verdict.OK
 
 
@@ -40,11 +49,16 @@ def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], s
     if len({row["signal"] for row in rows}) < len(needed):
         return Freshness(None, step_ms)
     of_every_round = [row for row in rows if row["signal"] not in ASKED_LESS_OFTEN] or rows
+    observed_at_ms, apart = min(
+        ((row["observed_at_ms"], rounds_apart(row["signal"], row["asked"])) for row in of_every_round),
+        key=lambda one: one[0] + one[1] * step_ms,  # when the next one is expected
+    )
     return Freshness(
-        observed_at_ms=min(row["observed_at_ms"] for row in of_every_round),
+        observed_at_ms=observed_at_ms,
         step_ms=step_ms,
         refused=sum(row["refused"] for row in rows),
         failed=sum(row["failed"] for row in rows),
         asked=sum(row["asked"] for row in rows),
         reasons=tuple(dict.fromkeys(row["error"] for row in rows if row["error"])),
+        rounds_apart=apart,
     )

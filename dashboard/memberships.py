@@ -1,7 +1,8 @@
 """Members and rebalances of groups as rows and lanes."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import Any
 
 from dashboard.names import cut
@@ -32,8 +33,15 @@ def member_name(client_id: str | None, member_id: str) -> str:
 
 
 def owned(assignment: str | None) -> str:
-    """`orders 2, 3; payments 0`."""
+    """`orders 2, 5–9; payments 0`."""
     by_topic: dict[str, list[int]] = {}
     for topic, partition in json.loads(assignment or "[]"):
         by_topic.setdefault(topic, []).append(partition)
-    return "; ".join(f"{topic} {', '.join(map(str, numbers))}" for topic, numbers in by_topic.items()) or "nothing"
+    return "; ".join(f"{topic} {', '.join(_runs(numbers))}" for topic, numbers in by_topic.items()) or "nothing"
+
+
+def _runs(numbers: Iterable[int]) -> Iterator[str]:
+    """Of three and more that follow one another the first and the last: a member may hold hundreds."""
+    for _, run in groupby(enumerate(sorted(numbers)), key=lambda one: one[1] - one[0]):
+        its = [number for _, number in run]
+        yield from (f"{its[0]}–{its[-1]}",) if len(its) > 2 else map(str, its)

@@ -147,6 +147,8 @@ def _connection(security: Security) -> str:
 def _message_id(known: MessageId) -> str:
     if known.header is not None:
         return cut(f"header {known.header}")
+    if known.decoder is not None:
+        return cut(f"decoder {known.decoder}")
     if known.json is not None:
         return cut(f"JSON path {known.json} of the value")
     return "key" if known.key else "hash of key and value"

@@ -37,13 +37,13 @@ class CommitEvent:
 
 def commit_events(
     known: Mapping[GroupPartition, Committed | None], records: Iterable[Logged]
-) -> tuple[dict[GroupPartition, Committed | None], list[CommitEvent]]:
+) -> tuple[Mapping[GroupPartition, Committed | None], list[CommitEvent]]:
     """What is known of each partition afterwards, and the commits to keep, in the order of the log."""
+    found = [(record, record.content) for record in records if isinstance(record.content, OffsetCommit)]
+    if not found:
+        return known, []
     newest, kept = dict(known), _Kept()
-    for record in records:
-        commit = record.content
-        if not isinstance(commit, OffsetCommit):
-            continue
+    for record, commit in found:
         before, now = newest.get(commit.place, NOT_READ), commit.committed
         if _is_repetition(before, now):
             continue

@@ -75,8 +75,6 @@ OF_NO_PIPELINE = frozenset(
         Signal.TRANSACTION_LOG,
     }
 )
-# Of a large cluster not asked in every round: how old the newest round is, the other signals of it say.
-ASKED_LESS_OFTEN = frozenset({Signal.LOG_START, Signal.PARTITION_STATES})
 STALE_AFTER_INTERVALS = 2
 
 

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES, CodecError, decompress
+from kafka_reader.decoders import decoded_ids
 from kafka_reader.hashes import xxhash64_slices
-from kafka_reader.json_ids import JsonIds, json_ids
+from kafka_reader.json_ids import SoughtIds, json_ids
 from kafka_reader.markers import ABORT, NoControlRecordError, control_record
 from kafka_reader.records import (
     PADDING_BYTES,
@@ -43,7 +44,7 @@ class Records:
 
     `sequence`, `producer_id` and `producer_epoch` are −1 where the batch has none. `id_hash` means nothing where
     `has_id` is false: a record without an id is counted apart, never hashed. An empty id is no id. `is_not_json`: the
-    id was sought in the value, which is not JSON; never where it is sought elsewhere.
+    id was sought in the value, which is not JSON or which the decoder refused; never where it is sought elsewhere.
     """
 
     offset: Ints
@@ -217,16 +218,18 @@ def _check_deltas(fields: RecordFields, last_offset_delta: Ints) -> None:
         raise CorruptBatchError("a record lies outside its batch's offsets")
 
 
-def _ids(buffer: Bytes, fields: RecordFields, message_id: MessageId, is_control: Flags) -> JsonIds:
+def _ids(buffer: Bytes, fields: RecordFields, message_id: MessageId, is_control: Flags) -> SoughtIds:
     """Where the ids lie; markers carry a value too, which is nobody's JSON."""
     if message_id.json is not None:
         values = Slices(fields.value.starts, np.where(is_control, -1, fields.value.lengths))
         return json_ids(buffer, values, message_id.json)
+    if message_id.decoder is not None:
+        return decoded_ids(buffer, fields, is_control, message_id.decoder)
     if message_id.header is not None:
         ids = header_values(buffer, fields, message_id.header)
     else:
         ids = fields.key if message_id.key else fields.key_and_value
-    return JsonIds(buffer, ids, np.zeros(len(is_control), dtype=np.bool_))
+    return SoughtIds(buffer, ids, np.zeros(len(is_control), dtype=np.bool_))
 
 
 def _id_hashes(buffer: Bytes, ids: Slices) -> Ints:

@@ -5,6 +5,7 @@ at the path (nothing, null, true, an object, a list) is no id.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,33 +18,34 @@ _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
 @dataclass(frozen=True, slots=True)
-class JsonIds:
-    """One entry per record. The ids lie in a buffer of their own: JSON may write a character in several ways."""
+class SoughtIds:
+    """One entry per record. Ids that do not lie in the records as they are have a buffer of their own."""
 
     buffer: Bytes
     ids: Slices
     is_not_json: NDArray[np.bool_]
 
 
-def json_ids(buffer: Bytes, values: Slices, path: str) -> JsonIds:
+def json_ids(buffer: Bytes, values: Slices, path: str) -> SoughtIds:
     """The id at the path in each value; a null value has none, and is no JSON that is broken."""
     keys = path.split(".")
     view = memoryview(buffer)
-    found: list[bytes] = []
-    lengths = np.full(len(values.lengths), -1, dtype=np.int64)
+    found: list[bytes | None] = []
     is_not_json = np.zeros(len(values.lengths), dtype=np.bool_)
     for row, (start, length) in enumerate(zip(values.starts.tolist(), values.lengths.tolist(), strict=True)):
-        if length < 0:
-            continue
         try:
-            one = id_at(parsed(bytes(view[start : start + length])), keys)
+            found.append(None if length < 0 else id_at(parsed(bytes(view[start : start + length])), keys))
         except ValueError:
+            found.append(None)
             is_not_json[row] = True
-            continue
-        if one is not None:
-            found.append(one)
-            lengths[row] = len(one)
-    return JsonIds(_padded(found), Slices(_starts(lengths), lengths), is_not_json)
+    return sought_ids(found, is_not_json)
+
+
+def sought_ids(found: Sequence[bytes | None], is_not_json: NDArray[np.bool_]) -> SoughtIds:
+    """Ids made anew, one after another in a buffer: JSON may write a character in several ways."""
+    lengths = np.array([-1 if one is None else len(one) for one in found], dtype=np.int64)
+    buffer = np.frombuffer(b"".join([*(one for one in found if one), bytes(PADDING_BYTES)]), dtype=np.uint8)
+    return SoughtIds(buffer, Slices(_starts(lengths), lengths), is_not_json)
 
 
 def parsed(value: bytes) -> Any:
@@ -62,10 +64,6 @@ def id_at(document: Any, keys: list[str]) -> bytes | None:
         document = document.get(key)
     # A lone half of a surrogate pair, which JSON can write, has no UTF-8: its two halves stay apart all the same.
     return (document.encode(errors="surrogatepass") or None) if isinstance(document, str) else None
-
-
-def _padded(found: list[bytes]) -> Bytes:
-    return np.frombuffer(b"".join([*found, bytes(PADDING_BYTES)]), dtype=np.uint8)
 
 
 def _starts(lengths: Ints) -> Ints:

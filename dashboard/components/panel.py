@@ -106,7 +106,8 @@ def _age(evidence: Freshness, view: View) -> str:
     # A live page may answer for a moment that others asked about: its evidence is no younger for that.
     age = wording.age(evidence.observed_at_ms, view.to_ms if view.is_frozen else toolbar.now_ms())
     if verdict is Verdict.STALE:
-        return f"{wording.LOOKS[verdict].badge} newest evidence {age}, expected every {evidence.step_ms / 1000:g} s"
+        expected_every_s = evidence.expected_every_ms / 1000
+        return f"{wording.LOOKS[verdict].badge} newest evidence {age}, expected every {expected_every_s:g} s"
     return f":small[:gray[{age}]]"
 
 

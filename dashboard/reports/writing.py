@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
-from dashboard.reports import as_csv, as_duckdb, as_html, as_parquet, as_pdf
+from dashboard.reports import as_csv, as_duckdb, as_html, as_parquet
 from dashboard.reports.document import Document
 
 
@@ -21,9 +21,16 @@ class Format:
     write: Callable[[Document, Path], None]
 
 
+def _write_pdf(document: Document, path: Path) -> None:
+    # Loaded by who writes one: the library takes 30 MB, in every process that knows the command line.
+    from dashboard.reports import as_pdf
+
+    as_pdf.write(document, path)
+
+
 FORMATS: Mapping[str, Format] = {
     "html": Format(".html", "text/html", as_html.write),
-    "pdf": Format(".pdf", "application/pdf", as_pdf.write),
+    "pdf": Format(".pdf", "application/pdf", _write_pdf),
     "csv": Format(".csv.zip", "application/zip", as_csv.write),
     "parquet": Format(".parquet.zip", "application/zip", as_parquet.write),
     "duckdb": Format(".duckdb", "application/octet-stream", as_duckdb.write),

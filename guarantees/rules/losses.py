@@ -79,7 +79,7 @@ def _finding(episode: LossEpisode) -> Finding:
 
 def _statements(episode: LossEpisode, where: str) -> tuple[Statement, ...]:
     shown = episode.lost or episode.late
-    first, last = min(one.offset for one in shown), max(one.offset for one in shown)
+    first, last = _span(episode, [one.offset for one in shown])
     missing = (
         f"{in_words(episode.total)} message ids of {where}, between the offsets {first:,} and {last:,}, never reached "
         f"{episode.sink} although {episode.group_id} committed past them."
@@ -97,6 +97,13 @@ def _statements(episode: LossEpisode, where: str) -> tuple[Statement, ...]:
     if episode.late:
         found.append(Statement(Grade.PROVEN, f"{len(episode.late):,} sampled ids arrived late and are not counted."))
     return (*found, *compared_exactly(episode.audited))
+
+
+def _span(episode: LossEpisode, offsets: list[int]) -> tuple[int, int]:
+    """Of the ids; where an audit counted more than are known one by one, the others lie anywhere in its window."""
+    if episode.audited and episode.total.lower > len(episode.lost):
+        offsets = [*offsets, *(first for first, _ in episode.audited), *(end - 1 for _, end in episode.audited)]
+    return min(offsets), max(offsets)
 
 
 def _evidence(episode: LossEpisode) -> Evidence:

@@ -43,6 +43,8 @@ def _same_message(place: MessageId) -> str:
     what = "key" if place.key else "hash of key and value"
     if place.header is not None:
         what = f"header {place.header}"
+    elif place.decoder is not None:
+        what = f"decoder {place.decoder}"
     elif place.json is not None:
         what = f"JSON path {place.json} of the value"
     return (

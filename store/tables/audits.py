@@ -82,7 +82,9 @@ AUDITS = (
             integer("high_watermark", "when the run was planned"),
             integer("visible", "records a read_committed consumer is given"),
             integer("without_id", "of those; not compared; null where order was judged"),
-            integer("not_json", "of those without an id: the value, where it is sought, is not JSON; null as that"),
+            integer(
+                "not_json", "of those without an id: the value is no JSON, or refused by the decoder; null as that"
+            ),
             integer("aborted", "records of aborted transactions"),
             integer("markers", "control records"),
             integer("compacted", "offsets without a record, on a compacted topic"),

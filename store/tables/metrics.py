@@ -38,7 +38,7 @@ METRICS = (
             integer("high_watermark", "at the read"),
             integer("records", "visible records"),
             integer("records_without_id", "counted apart, never hashed"),
-            integer("records_not_json", "of those without an id: the id is sought in the value, which is not JSON"),
+            integer("records_not_json", "of those without an id: the value is not JSON, or refused by the decoder"),
             integer("aborted_records", "records of aborted transactions; no read_committed reader sees them"),
             integer("markers", "control records"),
             integer("sampled", "rows in id_samples"),

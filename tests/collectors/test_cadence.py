@@ -4,8 +4,9 @@ from collections import Counter
 
 import pytest
 
-from collectors.cadence import FEW_PARTITIONS, LOG_START_ROUNDS, METADATA_ROUNDS
+from collectors.cadence import LOG_START_ROUNDS, METADATA_ROUNDS
 from collectors.watched import Remembered
+from guarantees.cadence import FEW_PARTITIONS
 from guarantees.observations import Signal
 from guarantees.places import TopicPartition
 from tests.collectors.fake_cluster import FakeCluster, FakeGroup

@@ -22,5 +22,11 @@ def test_columns_are_made_without_pandas_and_their_memory_goes_back_to_the_syste
     assert told_by_a_process(FRUGAL) == ["False", "system"]
 
 
+def test_the_command_line_alone_loads_nothing_that_writes_reports_as_pdf():
+    code = "import sys, cli.main; print('fpdf' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "False\n"
+
+
 def test_any_other_process_has_pandas_where_arrow_wants_it():
     assert told_by_a_process("")[0] == "True"

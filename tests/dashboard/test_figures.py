@@ -1,5 +1,6 @@
 """What is drawn and counted: gaps stay gaps, intervals stay intervals, and old evidence is stale."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from dashboard.freshness import Freshness, freshness
 from dashboard.promise_facts import Seen
 from dashboard.shapes import Mark
 from dashboard.view import View
+from guarantees.cadence import FEW_PARTITIONS
 from guarantees.completeness import RoundsSeen
 from guarantees.findings import Kind
 from guarantees.lifecycle import FindingHistory
@@ -122,8 +124,16 @@ def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names(
     assert not any("<img" in str(label) for trace in figure.data for label in trace.y)
 
 
-def signal(name, at_ms, refused=0):
-    return {"signal": name, "observed_at_ms": at_ms, "asked": 4, "answered": 4 - refused, "refused": refused,
+@pytest.mark.parametrize(
+    ("numbers", "told"),
+    [([], "nothing"), ([4], "t 4"), ([2, 1], "t 1, 2"), ([0, 2, 1, 7, 9, 10, 11, 12], "t 0–2, 7, 9–12")],
+)
+def test_partitions_that_follow_one_another_are_told_by_the_first_and_the_last(numbers, told):
+    assert memberships.owned(json.dumps([["t", number] for number in numbers])) == told
+
+
+def signal(name, at_ms, refused=0, asked=4):
+    return {"signal": name, "observed_at_ms": at_ms, "asked": asked, "answered": asked - refused, "refused": refused,
             "failed": 0, "error": "not permitted" if refused else None}  # fmt: skip
 
 
@@ -132,6 +142,30 @@ def test_what_a_large_cluster_is_asked_less_often_makes_no_panel_old():
 
     assert freshness(rows, ("end_offsets", "log_start", "partition_states"), 5).observed_at_ms == 100
     assert freshness(rows, ("log_start", "partition_states"), 5).observed_at_ms == 80
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "rounds"),
+    [
+        ("partition_states", FEW_PARTITIONS + 1, 2),
+        ("log_start", FEW_PARTITIONS + 1, 3),
+        ("end_offsets", FEW_PARTITIONS + 1, 1),
+        ("partition_states", FEW_PARTITIONS, 1),
+    ],
+)
+def test_what_is_asked_less_often_is_stale_an_interval_after_it_was_to_be_asked_again(name, asked, rounds):
+    age = freshness([signal(name, 100, asked=asked)], (name,), 10)
+
+    assert age.expected_every_ms == 10 * rounds
+    assert age.verdict(100 + 10 * (rounds + 1)) is Verdict.OK
+    assert age.verdict(101 + 10 * (rounds + 1)) is Verdict.STALE
+
+
+def test_of_signals_with_paces_of_their_own_the_one_that_is_due_first_counts():
+    large = FEW_PARTITIONS + 1
+    rows = [signal("log_start", 100, asked=large), signal("partition_states", 105, asked=large)]
+
+    assert freshness(rows, ("log_start", "partition_states"), 10).rounds_apart == 2
 
 
 def test_a_panel_is_as_old_as_its_oldest_part():

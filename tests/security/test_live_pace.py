@@ -11,7 +11,7 @@ from kafka_reader.connection import Connections
 from kafka_reader.metadata import fetch_topology
 from lab.clients import admin_client
 from settings import MessageId, Security
-from spark_jobs.audits.working import Reading
+from spark_jobs.audits.reading import of_ids
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.sources.kafka_ranges import RangeRequest
 
@@ -44,7 +44,7 @@ def test_a_reading_takes_as_long_as_its_bytes_are_allowed_to(secure):
             bytes_per_s=bytes_per_s,
         )
         started_s = time.monotonic()
-        read = sum(int(in_range.sum()) for _, in_range in Reading(request))
+        read = sum(int(in_range.sum()) for _, in_range in of_ids(request))
         assert read == RECORDS
         return time.monotonic() - started_s
 

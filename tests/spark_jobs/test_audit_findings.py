@@ -189,6 +189,12 @@ def test_an_id_that_a_live_round_saw_come_late_is_not_counted_as_lost(tmp_path):
     assert (finding.bounds.lower, finding.bounds.upper) == (2, 2)
 
 
+def test_ids_that_are_not_known_one_by_one_lie_anywhere_in_the_window(tmp_path):
+    (finding,) = judged(tmp_path, exact_losses(id_row(6), id_row(7), lost=12))
+
+    assert "12 message ids of orders-0, between the offsets 0 and 99, never reached bills" in finding.statements[0].text
+
+
 def test_an_episode_that_reaches_out_of_the_window_is_at_least_what_was_counted(tmp_path):
     live = {"losses": [losses_row()], "lost_ids": [lost_row(6), lost_row(160)]}
     (finding,) = judged(tmp_path, live, exact_losses(id_row(5), id_row(6), id_row(9), lost=40))

@@ -67,6 +67,22 @@ def test_copies_losses_and_every_offset_of_a_real_window_are_counted_and_named(s
     assert len(examples) >= 5
 
 
+def test_a_fan_out_of_two_is_missed_where_the_sink_has_one_and_extra_where_it_has_three(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    since = now_ms() - 1
+    script.send(script.source, ids("a", 0, 20))
+    script.send(script.sink, [*ids("a", 0, 20), *ids("a", 0, 3), *ids("a", 4, 20), "a-7"])
+    time.sleep(0.3)
+
+    plan, settings = planned(script, tmp_path, since, settle_s=60.0, fan_out=2)
+    found = audited(spark, plan, settings, tmp_path)
+
+    assert [one.message_id for one in found.listed if one.state == "lost"] == ["a-3"]
+    (group,) = found.groups["sink"]
+    assert (group["extra_copies"], [example["message_id"] for example in group["examples"]]) == (1, ["a-7"])
+    assert (found.groups["source"], found.total("surplus"), found.is_whole) == ([], 0, True)
+
+
 def test_what_is_purged_after_the_plan_is_counted_and_the_rest_is_audited(spark, cluster, tmp_path):
     script = Script(cluster.bootstrap, partitions=1).create()
     since = now_ms() - 1

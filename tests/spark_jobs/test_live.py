@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import pytest
 
@@ -35,14 +35,13 @@ def now_ms():
 
 @contextmanager
 def live_rounds(spark, settings, data_dir):
-    log = SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))
     topics = audited_topics(settings.pipelines)
     with (
+        closing(SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))) as log,
         MetricsWriter(data_dir / METRICS_FILE) as metrics,
         AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
     ):
         yield LiveRounds(spark, settings, [cluster], log, metrics, now_ms())
-    log.close()
 
 
 @contextmanager
