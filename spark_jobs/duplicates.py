@@ -37,7 +37,9 @@ def duplicate_rows(
     if not repeated.num_rows:
         return []
     first_offsets = {(r.part.topic_id, r.part.partition): r.first_offset for r in ranges}
-    extra = transforms.extra_copies(spark.createDataFrame(known), spark.createDataFrame(repeated), meant_copies(meant))
+    # Spark Connect makes no frame of an empty table.
+    before = spark.createDataFrame(known) if known.num_rows else earlier.limit(0)
+    extra = transforms.extra_copies(before, spark.createDataFrame(repeated), meant_copies(meant))
     groups = transforms.duplicate_groups(extra).toArrow().to_pylist()
     return [
         duplicate_row(group, first_offsets[group["topic_id"], group["partition"]], rates[group["topic_id"]])
