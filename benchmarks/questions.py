@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import live_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, Cluster
-from dashboard import cached, lag_questions, promise_questions, queries
+from dashboard import cached, lag_questions, partition_questions, promise_questions, queries
 from dashboard.lag_steps import MINUTE_MS, LagSteps
 from dashboard.queries import Question, Rows
 
@@ -33,8 +33,10 @@ def of_every_step(data_dir: Path, to_ms: int) -> Iterator[tuple[str, float]]:
         "last day": 24 * HOUR_MS,
         "Tidemark itself": HOUR_MS,
         "15 min": 15 * MINUTE_MS,
+        "states of 15 min": 15 * MINUTE_MS,
+        "changes of 15 min": 15 * MINUTE_MS,
     }
-    about = {"cluster_id": CLUSTER_ID}
+    about = {"cluster_id": CLUSTER_ID, "search": ""}
     for (name, length_ms), group in zip(spans.items(), cached.GROUPS, strict=True):
         yield (
             f"together, {name}",
@@ -52,6 +54,7 @@ def one_by_one(data_dir: Path, to_ms: int, of_group: Mapping[str, object]) -> It
         "members of a group now": (queries.MEMBERS, 3 * STEP_MS),
         "commits of a group and topic, 15 min": (promise_questions.COMMIT_MOVES, 15 * MINUTE_MS),
         "unread since, 15 min": (promise_questions.UNREAD_SINCE, 15 * MINUTE_MS),
+        "unread for, 100 groups": (partition_questions.UNREAD_FOR, 15 * MINUTE_MS),
         "caught up last, 24 h": (promise_questions.LAST_CAUGHT_UP, 24 * HOUR_MS),
         "leader changes, 15 min": (queries.LEADER_CHANGES, 15 * MINUTE_MS),
         "leader changes, 24 h": (queries.LEADER_CHANGES, 24 * HOUR_MS),
@@ -73,7 +76,7 @@ def lag_over_time(data_dir: Path, to_ms: int, of_group: Mapping[str, object]) ->
             ("lag of a group", cells, lag_questions.LAG_CELLS),
             ("trends of all groups", trend, lag_questions.LAG_TREND),
         ):
-            about = {**of_group, "step_ms": steps.bucket_ms}
+            about = {**of_group, "step_ms": steps.bucket_ms, "left_groups": [], "left_topics": []}
 
             def ask(question: Question, start_ms: int, end_ms: int, about: Mapping[str, object] = about) -> Rows:
                 return queries.ask(data_dir, start_ms, end_ms, question, about)
@@ -90,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     group, topic = cluster.pairs[0]
     topics = [cluster.topics[t] for g, t in cluster.pairs if g == group]
     of_group = {"cluster_id": CLUSTER_ID, "group_id": cluster.groups[group], "topic": cluster.topics[topic],
-                "topics": topics}  # fmt: skip
+                "topics": topics, "groups": cluster.groups[::10], "since_ms": to_ms - 6 * STEP_MS}  # fmt: skip
     print("| question | CPU |\n|---|---|")
     for found in (
         of_every_step(data_dir, to_ms),

@@ -13,9 +13,10 @@ VERDICTS = {CLEAN: "clean", FOUND: "found", NOT_DONE: "incomplete"}
 COUNTED = (
     "without_id", "not_json", "ids", "extra_copies", "lost", "late", "waiting", "surplus",
     "without_key", "without_place", "ordered", "keys", "keys_elsewhere", "out_of_order", "repeated", "numbers_missing",
+    "batches", "batches_compared", "batches_differing", "copies_silent",
 )  # fmt: skip
 ACCOUNTED = ("visible", "aborted", "markers", "compacted", "unexplained", "below_log_start", "undecided")
-BROKEN = ("extra_copies", "lost", "surplus", "out_of_order")
+BROKEN = ("extra_copies", "lost", "surplus", "out_of_order", "batches_differing")
 
 Row = Mapping[str, Any]
 

@@ -34,7 +34,7 @@ from store.rows import python_rows
 POLL_S = 0.5
 TAKE_OVER_EVERY_S = 10.0  # a resident session that died comes back within that, or nobody runs the request
 
-ALONE = (Job.DUPLICATES, Job.LOSSES, Job.ORDER)
+ALONE = (Job.DUPLICATES, Job.LOSSES, Job.ORDER, Job.CONTENT)
 
 Row = Mapping[str, Any]
 

@@ -47,7 +47,7 @@ def summary(
         copies = total(own, "extra_copies")
         if copies is not None and own:
             topic, ids = own[0]["topic"], wording.plural(total(own, "ids") or 0, "id")
-            said = f"{topic}: {_number(copies, 'extra copy', 'extra copies')} among {ids}"
+            said = f"{topic}: {amount(copies, 'extra copy', 'extra copies')} among {ids}"
             found.append((said, _grade_of_copies([group for group in groups if group["topic"] == topic])))
     source = [each for each in ranges if each["side"] == "source"]
     lost = total(source, "lost")
@@ -63,7 +63,7 @@ def summary(
 def exactness(row: Row, ranges: Sequence[Row]) -> str:
     """How far the figures are exact."""
     if row["is_whole"]:
-        what = "record with a key and a place" if row["job"] == Job.ORDER else "id"
+        what = {Job.ORDER: "record with a key and a place", Job.CONTENT: "batch that can be"}.get(row["job"], "id")
         return f"Counted, not estimated: every {what} in the window was compared, and every offset is accounted for."
     kinds = {"unexplained": "unexplained", "below_log_start": "purged before they were read", "undecided": "undecided"}
     sums = {words: sum(each[name] for each in ranges) for name, words in kinds.items()}
@@ -178,7 +178,7 @@ def _grade(pipeline: PipelineSettings, source: Sequence[Row]) -> Grade:
     return Grade.PROVEN if pipeline.one_to_one and is_passed else Grade.PROBABLE
 
 
-def _number(number: int, one: str, several: str) -> str:
+def amount(number: int, one: str, several: str) -> str:
     return f"{wording.count(number)} {one if number == 1 else several}"
 
 

@@ -31,6 +31,9 @@ ORDER = Question(("audit_order",), """
            nearest_offsets, farthest_offsets, examples
     FROM audit_order WHERE run_id = $run_id
     ORDER BY out_of_order DESC, topic, partition, first_producer_id""")  # fmt: skip
+CONTENT = Question(("audit_content",), """
+    SELECT topic, partition, base_offset, copy, leader_epoch, crc, copy_leader_epoch, copy_crc
+    FROM audit_content WHERE run_id = $run_id ORDER BY topic, partition, base_offset, copy""")  # fmt: skip
 IDS = Question(("audit_ids",), f"""
     SELECT state, topic, partition, "offset", message_id, id_hash, epoch_ms(timestamp) AS timestamp_ms, found_at
     FROM audit_ids WHERE run_id = $run_id

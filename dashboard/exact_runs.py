@@ -23,6 +23,7 @@ JOBS: Mapping[Job, str] = {
     Job.DUPLICATES: "Duplicates",
     Job.LOSSES: "Losses",
     Job.ORDER: "Order within keys",
+    Job.CONTENT: "Content of batches",
 }
 SEEN_WITHIN_MS = 10_000
 UNSEEN = "The record jobs have not seen this request: see Health for whether they run. It stays asked for."

@@ -13,10 +13,15 @@ class Job(StrEnum):
     DUPLICATES = "duplicates"
     LOSSES = "losses"  # and surplus
     ORDER = "order"  # of records within their keys
+    CONTENT = "content"  # of batches, on all replicas and as read earlier
 
     @property
     def counts_copies(self) -> bool:
         return self in (Job.AUDIT, Job.DUPLICATES)
+
+    @property
+    def is_of_ids(self) -> bool:
+        return self.counts_copies or self.counts_losses
 
     @property
     def counts_losses(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from guarantees.elections import Election
 from guarantees.epochs import EpochCheck
-from guarantees.findings import Evidence, Kind, Place
+from guarantees.findings import Evidence, Finding, Kind, Place
 from guarantees.memory import GroupSight, Memory
 from guarantees.observations import Coverage, PartitionOffsets, Round, Signal
 from guarantees.places import GroupPartition, TopicPartition
@@ -23,8 +23,9 @@ class View:
     """`before` is the memory as the round found it, `now` as it leaves it; `offsets` are the round's trusted answers.
 
     `rebalances` are those this round revealed; `distrusted` the groups whose commits cannot be compared in this round;
-    `open_places` the places with an open finding, by kind; `waiting` who has committed on partitions whose stable
-    offset stands; `elections` the partitions with a new leader; `epoch_checks` what second answers say of old epochs.
+    `open_places` the places with an open finding, by kind; `open_cuts` the open findings of truncated logs; `waiting`
+    who has committed on partitions whose stable offset stands; `elections` the partitions with a new leader;
+    `epoch_checks` what second answers say of old epochs.
     """
 
     before: Memory
@@ -36,6 +37,7 @@ class View:
     rebalances: Mapping[str, Rebalance]
     distrusted: Set[str]
     open_places: Set[tuple[Kind, Place]]
+    open_cuts: Mapping[TopicPartition, Sequence[Finding]]
     waiting: Mapping[TopicPartition, Sequence[Reading]]
     elections: Mapping[TopicPartition, Election]
     epoch_checks: Mapping[TopicPartition, EpochCheck]
@@ -80,6 +82,15 @@ def readers(
             if known_commit is not None:
                 found[key.topic_partition].append(known_commit)
     return {partition: sorted(readings, key=lambda r: r.key) for partition, readings in found.items()}
+
+
+def open_cuts(memory: Memory) -> dict[TopicPartition, list[Finding]]:
+    """Looked up once for a round: rules ask it of every commit that moved, beside thousands of open findings."""
+    found: dict[TopicPartition, list[Finding]] = {}
+    for finding in memory.open.values():
+        if finding.kind is Kind.LOG_TRUNCATED:
+            found.setdefault(present(topic_partition(finding.place)), []).append(finding)
+    return found
 
 
 def group_partition(place: Place) -> GroupPartition | None:

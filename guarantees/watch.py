@@ -36,7 +36,7 @@ from guarantees.rules import (
 from guarantees.thresholds import Thresholds
 from guarantees.triage import triage
 from guarantees.trust import distrusted_groups, group_sights, in_use, missing_groups, newest_states, trusted_offsets
-from guarantees.view import View, readers
+from guarantees.view import View, open_cuts, readers
 
 __all__ = ["Memory", "observe", "resume"]
 
@@ -159,6 +159,7 @@ def look(memory: Memory, observed: Round, thresholds: Thresholds) -> View:
         rebalances=rebalances,
         distrusted=distrusted,
         open_places={(f.kind, f.place) for f in memory.open.values()},
+        open_cuts=open_cuts(memory),
         waiting=readers(observed, offsets, {p for p, hold in holds.items() if hold.rounds >= 2}),
         elections=elections(memory, observed),
         epoch_checks=checks,

@@ -84,6 +84,22 @@ def read_range(
         position = _next_position(fetched.blob, part, position)
 
 
+def read_replica(
+    connections: Connections, replica: int, part: Part, *, first_offset: int, next_offset: int, max_bytes: int
+) -> Iterator[bytes]:
+    """The same range as one replica holds it, be it the leader or not (KIP-392): raw batches, in order.
+
+    Raises CollectionError where that replica does not give all of it: it holds none, or is not so far.
+    """
+    position = first_offset
+    while position < next_offset:
+        request = fetch_request(part, position, max_bytes)
+        answer = _partition_answer(connections.send(replica, request, timeout_s=_TIMEOUT_S), part)
+        blob = parse_fetched(answer, part, position, next_offset).blob
+        yield blob
+        position = _next_position(blob, part, position)
+
+
 def fetch_request(part: Part, position: int, max_bytes: int) -> FetchRequest:
     """For one partition, isolation level 1: the answer ends at the stable offset and names the aborted transactions."""
     topic = FetchRequest.FetchTopic

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +55,7 @@ def event_row(event: FindingEvent) -> dict[str, object]:
         "estimate": None if bounds is None else bounds.estimate,
         "upper": None if bounds is None else bounds.upper,
         "unit": None if bounds is None else bounds.unit.value,
-        "statements": _json([asdict(statement) for statement in finding.statements]),
+        "statements": _json([_words(statement) for statement in finding.statements]),
         "evidence": _json(finding.evidence),
         "happened_at": finding.happened_at_ms,
         "last_seen_at": finding.last_seen_at_ms,
@@ -81,6 +80,10 @@ def parse_event(row: Mapping[str, Any]) -> FindingEvent:
         closed_reason=row["closed_reason"],
     )
     return FindingEvent(Change(row["change"]), row["observed_at"], finding)
+
+
+def _words(statement: Statement) -> dict[str, object]:
+    return {"grade": statement.grade, "text": statement.text, "assumption": statement.assumption}
 
 
 def _statement(grade: str, text: str, assumption: str | None) -> Statement:

@@ -18,7 +18,7 @@ _NAMES: Mapping[str, str] = {
         sampled_extra_copies visible without_id without_key without_place ordered out_of_order repeated
         records_committed records_aborted records_open""",
     "message ids": "ids ids_judged ids_late ids_lost ids_unseen late lost sampled surplus waiting",
-    "batches": "batches gaps",
+    "batches": "batches batches_compared batches_differing gaps",
     "keys": "keys keys_elsewhere",
     "numbers": "numbers_missing sequences_passed_over sequences_repeated",
     "segments": "segments",
@@ -30,7 +30,7 @@ _NAMES: Mapping[str, str] = {
     "version": "client_version",
     "partitions": "partitions without_commit",
     "members": "members",
-    "replicas": "min_insync_replicas",
+    "replicas": "copies_silent min_insync_replicas",
     "ranges": "ranges",
     "starts": "restarts",
     "ms": "farthest_ms interval_ms longest_ms median_ms nearest_ms timeout_ms",
@@ -39,15 +39,15 @@ _NAMES: Mapping[str, str] = {
     "bytes": "size_bytes total_bytes usable_bytes",
     "share, 0 to 1": "sampling_rate",
     "node id": """
-        broker controller coordinator eligible_leader_replicas in_sync_replicas last_known_eligible_leader_replicas
+        broker controller coordinator copy eligible_leader_replicas in_sync_replicas last_known_eligible_leader_replicas
         leader offline_replicas replica replicas""",
     "epoch": """
         answered_epoch asked_epoch assignment_epoch committed_leader_epoch controller_epoch coordinator_epoch
-        current_leader_epoch data_epoch generation group_epoch leader_epoch member_epoch producer_epoch
-        topology_epoch""",
+        copy_leader_epoch current_leader_epoch data_epoch generation group_epoch leader_epoch member_epoch
+        producer_epoch topology_epoch""",
     "producer id": "first_producer_id producer_id",
     "sequence": "base_sequence first_sequence highest_sequence last_sequence sequence",
-    "hash": "body_hash crc id_hash",
+    "hash": "body_hash copy_crc crc id_hash",
     "number": "exit_code level log_partition partition pid port severity tick",
 }
 OF_NAME: Mapping[str, str] = {name: unit for unit, names in _NAMES.items() for name in names.split()}

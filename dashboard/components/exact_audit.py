@@ -6,7 +6,17 @@ from uuid import uuid4
 
 import streamlit as st
 
-from dashboard import actions, audit_answers, cached, exact_audits, exact_order, exact_questions, exact_runs, wording
+from dashboard import (
+    actions,
+    audit_answers,
+    cached,
+    exact_audits,
+    exact_content,
+    exact_order,
+    exact_questions,
+    exact_runs,
+    wording,
+)
 from dashboard.actions import WHO_LIMIT
 from dashboard.components import acting, panel, selection, tables, toolbar
 from dashboard.components.grades import grade
@@ -117,6 +127,12 @@ def _result(row: Row, pipeline: PipelineSettings, at_ms: int) -> None:
         _counted(row, ranges, exact_order.summary(ranges), exact_order.OF_ORDER)
         _order(_rows(exact_questions.ORDER, at_ms, run_id=row["run_id"]))
         _limits(row, ranges, exact_order.OF_ORDER)
+        return
+    if row["job"] == Job.CONTENT:
+        _counted(row, ranges, exact_content.summary(ranges), exact_content.OF_CONTENT)
+        if batches := _rows(exact_questions.CONTENT, at_ms, run_id=row["run_id"]):
+            _table("content", [exact_content.batch_row(one) for one in batches])
+        _limits(row, ranges, exact_content.OF_CONTENT)
         return
     groups = _rows(exact_questions.DUPLICATES, at_ms, run_id=row["run_id"])
     _counted(row, ranges, exact_audits.summary(row, ranges, groups, pipeline), exact_audits.OF_IDS)

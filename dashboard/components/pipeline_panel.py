@@ -100,7 +100,7 @@ def _unknowns(known: Standing) -> None:
 
 COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=95),
-    "Pipeline": st.column_config.TextColumn(width=150),
+    "Pipeline": st.column_config.TextColumn(width=230),
     "Promise": st.column_config.TextColumn(width=160),
     "Because": st.column_config.TextColumn(width=260),
     "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),

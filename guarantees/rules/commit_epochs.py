@@ -11,7 +11,7 @@ from guarantees.observations import CommittedOffset, EpochEnd
 from guarantees.places import GroupPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, Triage
-from guarantees.view import View, group_place, known, number, topic_partition
+from guarantees.view import View, group_place, known, number
 
 KINDS = (Kind.COMMIT_IN_TRUNCATED_LOG, Kind.WRONG_COMMIT_EPOCH)
 
@@ -94,7 +94,7 @@ def _is_cut(view: View, reading: Reading) -> bool:
     partition = reading.key.topic_partition
     check = view.epoch_checks.get(partition)
     is_shown = check is not None and check.cut is not None
-    return is_shown or any(k is Kind.LOG_TRUNCATED and topic_partition(p) == partition for k, p in view.open_places)
+    return is_shown or partition in view.open_cuts
 
 
 def _is_open(view: View, kind: Kind, reading: Reading) -> bool:

@@ -10,7 +10,7 @@ from guarantees.observations import CommittedOffset, PartitionOffsets, Round
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.times import utc
 from guarantees.triage import Reading, known_reading
-from guarantees.view import View, group_place, known, listed, number, present, topic_partition
+from guarantees.view import View, group_place, known, listed, number, present
 
 
 def opened(view: View) -> Iterator[Finding]:
@@ -118,8 +118,7 @@ def _evidence(view: View, reading: Reading, high_watermark: int) -> dict[str, ob
 
 def _causes(view: View, reading: Reading) -> list[str]:
     """The likeliest first: a cut that was seen, then what the group's members suggest."""
-    partition = reading.key.topic_partition
-    is_cut = any(kind is Kind.LOG_TRUNCATED and topic_partition(place) == partition for kind, place in view.open_places)
+    is_cut = reading.key.topic_partition in view.open_cuts
     truncated = "a cut of the log (an open finding shows one)" if is_cut else "a cut of the log between two samples"
     translated = "offsets copied from another cluster while the group is empty (MirrorMaker 2)"
     recreated = "a topic deleted and created anew under a commit in flight"

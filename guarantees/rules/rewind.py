@@ -9,7 +9,7 @@ from guarantees.observations import PartitionOffsets
 from guarantees.rebalances import Rebalance
 from guarantees.times import utc
 from guarantees.triage import CommitMove
-from guarantees.view import View, group_partition, group_place, known, member_count, number, present, topic_partition
+from guarantees.view import View, group_partition, group_place, known, member_count, number, present
 
 # A rebalance explains a small rewind for as long as members need to settle: the default session timeout is 45 s.
 REBALANCE_EXPLAINS_MS = 60_000
@@ -63,11 +63,7 @@ def _repairs_a_truncation(view: View, fall: CommitMove) -> bool:
 def _ends(view: View, fall: CommitMove) -> list[int]:
     """Where the log ended after cuts of this partition, and where it ends now."""
     partition, now = fall.key.topic_partition, _offsets(view, fall)
-    ends = [
-        number(finding.evidence, "high_watermark")
-        for finding in view.before.open.values()
-        if finding.kind is Kind.LOG_TRUNCATED and topic_partition(finding.place) == partition
-    ]
+    ends = [number(finding.evidence, "high_watermark") for finding in view.open_cuts.get(partition, ())]
     return ends if now is None else [*ends, known(now.high_watermark)]
 
 

@@ -18,6 +18,7 @@ from pyspark.sql import SparkSession
 from guarantees.audits import Job
 from settings import Settings
 from spark_jobs.audits import folders
+from spark_jobs.audits.content import ContentAudit
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit, Progress
 from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
@@ -31,6 +32,7 @@ from store.rows import python_rows
 
 logger = logging.getLogger(__name__)
 
+KINDS = {Job.ORDER: OrderAudit, Job.CONTENT: ContentAudit}
 LOOK_EVERY_S = 0.4
 WAITS = "another audit runs first"
 REASON_LIMIT = 500  # characters
@@ -152,7 +154,7 @@ class AuditDesk:
             run.plan = self._make_plan(cluster, pipeline, run.request, self._data_dir, run.started_at_ms)
         run.state, run.reason = RunState.RUNNING, None
         folder = folders.run_folder(self._data_dir, run.request.run_id)
-        kind = OrderAudit if run.plan.job is Job.ORDER else ExactAudit
+        kind = KINDS.get(run.plan.job, ExactAudit)
         audit = kind(self._spark, run.plan, folder, pipeline, cluster, lanes=self._lanes, progress=run.progress)
         run.progress = audit.progress
         self._current = run, audit

@@ -18,6 +18,11 @@ def run_folder(data_dir: Path, run_id: str) -> Path:
     return folder
 
 
+def data_dir(folder: Path) -> Path:
+    """Where the folder of a run lies in."""
+    return folder.parents[2]
+
+
 def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -80,6 +80,7 @@ def _planned(
         ranges=tuple(ranges),
         blind_spots=words.blind_spots(request.job, pipeline, ranges, unknown),
         fan_out=pipeline.fan_out,
+        times=(request.from_ms, request.to_ms),
     )
 
 
@@ -143,6 +144,7 @@ def _of_partition(
         log_start_offset=_known(place, starts),
         last_stable_offset=_known(place, stable),
         high_watermark=high_watermark,
+        replicas=tuple(topology.states[place].replicas),
         moments=tuple(_known(place, at, none=high_watermark) for at in at_times),  # type: ignore[arg-type]
     )
 

@@ -5,14 +5,16 @@ record or a sink record of something inside may lie outside. Only what lies insi
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from guarantees.audits import Job
 from spark_jobs.ranges import Part
 
 SOURCE, SINK = "source", "sink"
 IDS_AT_ONCE = 2_000_000  # of both sides, compared by one task: about 100 MB
+ORDERED_AT_ONCE = 250_000  # records compared by one query, one slice: about 5 s of two processors
 SHORTEST_CUT = 50_000  # offsets: below it a task costs more than its reading
 
 
@@ -29,6 +31,7 @@ class Mapped:
     last_stable_offset: int
     high_watermark: int
     moments: tuple[int, int, int, int]
+    replicas: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,7 @@ class AuditRange:
     high_watermark: int
     is_compacted: bool
     committed_to: int | None = None
+    replicas: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -69,7 +73,7 @@ class AuditRange:
 class AuditPlan:
     """All ranges of both sides. Ids are compared in `buckets` parts, by their hash.
 
-    `fan_out` records of the sink are meant to be there for each id of the source.
+    `fan_out` records of the sink are meant to be there for each id of the source. `times`: of the window, ms.
     """
 
     job: Job
@@ -78,10 +82,12 @@ class AuditPlan:
     ranges: tuple[AuditRange, ...]
     blind_spots: tuple[str, ...]
     fan_out: int = 1
+    times: tuple[int, int] = (0, 0)
 
     @property
     def buckets(self) -> int:
-        return max(1, -(-self.offsets // IDS_AT_ONCE))
+        at_once = ORDERED_AT_ONCE if self.job is Job.ORDER else IDS_AT_ONCE
+        return max(1, -(-self.offsets // at_once))
 
     @property
     def offsets(self) -> int:
@@ -101,8 +107,12 @@ class AuditPlan:
     @classmethod
     def from_json(cls, text: str) -> "AuditPlan":
         given = json.loads(text)
-        ranges = tuple(AuditRange(**{**each, "part": Part(**each["part"])}) for each in given.pop("ranges"))
-        return cls(**{**given, "job": Job(given["job"]), "ranges": ranges, "blind_spots": tuple(given["blind_spots"])})
+        lists = {name: tuple(given[name]) for name in ("blind_spots", "times")}
+        return cls(**{**given, **lists, "job": Job(given["job"]), "ranges": tuple(map(_range, given["ranges"]))})
+
+
+def _range(given: Mapping[str, Any]) -> AuditRange:
+    return AuditRange(**{**given, "part": Part(**given["part"]), "replicas": tuple(given["replicas"])})
 
 
 def planned_range(
@@ -127,6 +137,7 @@ def planned_range(
         high_watermark=mapped.high_watermark,
         is_compacted=is_compacted,
         committed_to=committed_to,
+        replicas=mapped.replicas,
     )
 
 

@@ -14,6 +14,7 @@ from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, OffsetsGoneError
 from kafka_reader.list_offsets import fetch_offsets, log_start_request
+from spark_jobs.audits.blocks import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.sources.range_reading import MAX_BYTES, answers, in_range_of
 
@@ -89,3 +90,17 @@ class Reading(Generic[R]):
 def of_ids(request: RangeRequest, max_bytes: int = MAX_BYTES) -> Reading[Records]:
     """Records with the ids that the request asks for."""
     return Reading(request, lambda fetched: decode(fetched.blob, fetched.aborted, request.message_id), max_bytes)
+
+
+def account_of(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:
+    """What the offsets of the window hold, of one answer."""
+    here = in_range & (records.offset >= window[0]) & (records.offset < window[1])
+    visible = here & records.is_visible
+    return Account(
+        visible=int(visible.sum()),
+        without_id=int((visible & ~records.has_id).sum()),
+        not_json=int((visible & records.is_not_json).sum()),
+        aborted=int((here & records.is_aborted).sum()),
+        markers=int((here & records.is_control).sum()),
+        compared=compared,
+    )

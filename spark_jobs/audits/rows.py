@@ -16,7 +16,8 @@ from store.audit_requests import AuditRequest, RunState
 from store.metrics import Transaction
 from store.rows import Row
 
-RESULT_TABLES = ("audit_ranges", "audit_duplicates", "audit_ids", "audit_order")
+RESULT_TABLES = ("audit_ranges", "audit_duplicates", "audit_ids", "audit_order", "audit_content")
+CONTENT_COLUMNS = ("base_offset", "copy", "leader_epoch", "crc", "copy_leader_epoch", "copy_crc")
 ORDER_GROUP = ("first_producer_id", "producer_id", "producer_epoch")
 ORDER_NUMBERS = ("out_of_order", "keys", "first_offset", "last_offset", "nearest_offsets", "farthest_offsets")
 
@@ -76,7 +77,7 @@ def replace_results(transaction: Transaction, run: Run, pipeline: PipelineSettin
         "cluster_id": found.plan.cluster_id,
         "observed_at": now_ms,
     }
-    made = (_range_rows(found), _duplicate_rows(found), _id_rows(found), _order_rows(found))
+    made = (_range_rows(found), _duplicate_rows(found), _id_rows(found), _order_rows(found), _content_rows(found))
     for table, rows in zip(RESULT_TABLES, made, strict=True):
         transaction.delete(table, "audit_id = ?", [run.request.audit_id])
         if rows:
@@ -99,8 +100,8 @@ def _offsets(found: Tally, each: AuditRange) -> dict[str, Any]:
         "last_stable_offset": each.last_stable_offset,
         "high_watermark": each.high_watermark,
         "visible": account.visible,
-        "without_id": account.without_id if found.order is None else None,
-        "not_json": account.not_json if found.order is None else None,
+        "without_id": account.without_id if found.plan.job.is_of_ids else None,
+        "not_json": account.not_json if found.plan.job.is_of_ids else None,
         "aborted": account.aborted,
         "markers": account.markers,
         "compacted": gaps if each.is_compacted else 0,
@@ -123,6 +124,8 @@ def _counts(found: Tally, each: AuditRange) -> dict[str, Any]:
     def of(state: str, side: str) -> int | None:
         return found.counts[state].get(partition, 0) if each.side == side and state in found.counts else None
 
+    if found.content is not None:
+        return dict(found.content[each.side, partition])
     if found.order is not None:
         account = found.account(each)
         counted = found.order[each.side, partition]
@@ -169,6 +172,16 @@ def _order_rows(found: Tally) -> list[dict[str, Any]]:
 def _order_example(example: dict[str, Any]) -> dict[str, Any]:
     """Both records; the key is null where only hashes are stored or the record could not be read again."""
     return {name: example.get(name) for name in ("key", "key_hash", "earlier", "later")}
+
+
+def _content_rows(found: Tally) -> list[dict[str, Any]]:
+    return [
+        {
+            **_place(_range_of(found.plan.side(batch["side"]), batch["partition"])),
+            **{name: batch[name] for name in CONTENT_COLUMNS},
+        }
+        for batch in found.differing
+    ]
 
 
 def _id_rows(found: Tally) -> list[dict[str, Any]]:

@@ -45,6 +45,8 @@ class Tally:
     listed: list[ListedId] = field(default_factory=list)
     order: Mapping[tuple[str, int], Mapping[str, int | None]] | None = None  # by side and partition
     order_groups: list[dict[str, Any]] = field(default_factory=list)
+    content: Mapping[tuple[str, int], Mapping[str, int | None]] | None = None  # by side and partition
+    differing: list[dict[str, Any]] = field(default_factory=list)
 
     def total(self, state: str) -> int | None:
         """Of all partitions; None where it was not counted."""
@@ -67,8 +69,9 @@ class Tally:
 
     @property
     def is_whole(self) -> bool:
-        """Nothing of the window was purged, is undecided, or is missing without an explanation."""
-        return not any(
+        """Nothing of the window was purged, is undecided, or is missing without an explanation; every copy answered."""
+        silent = any(counts["copies_silent"] for counts in (self.content or {}).values())
+        return not silent and not any(
             each.undecided or each.begins_at_log_start or self.account(each).purged
             or (self.gaps(each) and not each.is_compacted)
             for each in self.plan.ranges

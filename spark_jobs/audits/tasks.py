@@ -43,6 +43,17 @@ class OrderTask(ReadTask):
 
 
 @dataclass(frozen=True, slots=True)
+class ContentTask(ReadTask):
+    """Compare the batches of the range with those of other `replicas`, and with those that collectors read earlier.
+
+    `earlier`: segments of batch_headers, oldest first, that may hold them.
+    """
+
+    replicas: tuple[int, ...]
+    earlier: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CompareTask:
     """Compare one bucket of all that was read."""
 

@@ -25,7 +25,7 @@ def blind_spots(
     """What limits the figures, most general first."""
     return (
         OF_THE_WINDOW,
-        *(_of_order(pipeline) if job is Job.ORDER else _of_ids(pipeline)),
+        *_of_job(job, pipeline, ranges),
         *(_of_losses(pipeline, ranges) if job.counts_losses else ()),
         *_of_ranges(ranges),
         *(f"cleanup.policy of {topic} is not known: its gaps stay unexplained." for topic in without_policy),
@@ -50,6 +50,23 @@ def _same_message(place: MessageId) -> str:
     return (
         f"Records are one message where the 64-bit hashes of their ids ({what}) are equal; without an id they are not."
     )
+
+
+def _of_job(job: Job, pipeline: PipelineSettings, ranges: Sequence[AuditRange]) -> tuple[str, ...]:
+    if job is Job.ORDER:
+        return _of_order(pipeline)
+    return _of_content(ranges) if job is Job.CONTENT else _of_ids(pipeline)
+
+
+def _of_content(ranges: Sequence[AuditRange]) -> tuple[str, ...]:
+    compacted = [each for each in ranges if each.is_compacted]
+    sentences = [
+        "Batches are one content where their CRCs are equal, which 32 bits can be by chance once in four billion.",
+        "What was read earlier is known of topics in header_topics, as long as raw samples are kept.",
+    ]
+    if compacted:
+        sentences.append(f"{_named(compacted)} compacted: each replica writes its batches anew, and none is compared.")
+    return tuple(sentences)
 
 
 def _of_order(pipeline: PipelineSettings) -> tuple[str, ...]:

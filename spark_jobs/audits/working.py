@@ -9,11 +9,12 @@ import numpy as np
 from kafka_reader.batches import Records
 from spark_jobs.audits import blocks, comparing
 from spark_jobs.audits.blocks import Account, Copies
+from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
 from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
-from spark_jobs.audits.reading import MOST_IDS, of_ids
-from spark_jobs.audits.tasks import CompareTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
+from spark_jobs.audits.reading import MOST_IDS, account_of, of_ids
+from spark_jobs.audits.tasks import CompareTask, ContentTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
 from spark_jobs.sources.range_reading import id_texts
 
 LISTED = 200  # ids listed for each state and bucket; all are counted
@@ -45,7 +46,7 @@ def _read(task: ReadTask) -> Outcome:
     for records, in_range in reading:
         rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
         kept.append(copies_of(records, rows, task.request.range.part.partition))
-        account = account.plus(_account(records, in_range, task.window, len(rows)))
+        account = account.plus(account_of(records, in_range, task.window, len(rows)))
         if reading.offsets and (_now_ms() >= task.until_ms or account.compared >= MOST_IDS):
             break
     account = account.plus(Account(purged=reading.pass_purged(task.window)))
@@ -56,6 +57,7 @@ def _read(task: ReadTask) -> Outcome:
 
 
 work.register(OrderTask, read_order)
+work.register(ContentTask, read_content)
 
 
 @work.register
@@ -145,19 +147,6 @@ def listed(copies: Copies) -> list[list[int]]:
     """The first ones by partition and offset: hash, partition, offset, time."""
     first = copies.taken(np.lexsort((copies.offset, copies.partition))[:LISTED])
     return np.stack([first.id_hash, first.partition, first.offset, first.timestamp_ms], axis=1).tolist()
-
-
-def _account(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:
-    here = in_range & (records.offset >= window[0]) & (records.offset < window[1])
-    visible = here & records.is_visible
-    return Account(
-        visible=int(visible.sum()),
-        without_id=int((visible & ~records.has_id).sum()),
-        not_json=int((visible & records.is_not_json).sum()),
-        aborted=int((here & records.is_aborted).sum()),
-        markers=int((here & records.is_control).sum()),
-        compared=compared,
-    )
 
 
 def _now_ms() -> int:

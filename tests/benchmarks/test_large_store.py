@@ -3,9 +3,9 @@
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from benchmarks import large_store, live_store
+from benchmarks import large_store, live_store, questions
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, SMALL, Cluster
-from dashboard import lag_questions, queries
+from dashboard import cached, lag_questions, queries
 from dashboard.view import format_time
 from store.findings import load_findings
 from store.maintenance import roll_up
@@ -94,6 +94,13 @@ def test_what_lies_ahead_is_seen_when_its_time_has_come_and_not_before(tmp_path)
     live_store.release(tmp_path, round(aside[-1] * 1000) + 1)
     assert ticks() > seen
     assert not list((tmp_path / large_store.AHEAD).rglob("*.parquet"))
+
+
+def test_every_question_of_the_pages_is_timed(built, capsys):
+    questions.main([str(built)])
+
+    timed = [line for line in capsys.readouterr().out.splitlines() if line.endswith(" ms |")]
+    assert len(timed) >= len(cached.GROUPS) + 18
 
 
 def test_going_on_with_it_keeps_what_was_there(built, now_ms):

@@ -22,7 +22,7 @@ def run(**changed):
 
 
 ORDER = ("without_key", "without_place", "ordered", "keys", "keys_elsewhere", "out_of_order", "repeated",
-         "numbers_missing")  # fmt: skip
+         "numbers_missing", "batches", "batches_compared", "batches_differing", "copies_silent")  # fmt: skip
 
 
 def side(name, **counted):
@@ -43,6 +43,7 @@ ENDS = {
     "surplus": (run(), [side("sink", surplus=1)], 1, "found"),
     "out of order": (run(job="order"), [side("source", out_of_order=1)], 1, "found"),
     "repeated, in order": (run(job="order"), [side("source", out_of_order=0, repeated=2)], 0, "clean"),
+    "another content": (run(job="content"), [side("source", batches_differing=1)], 1, "found"),
     "found although not whole": (run(is_whole=False), [side("source", lost=1)], 1, "found"),
     "nothing found in a part": (run(is_whole=False), CLEAN, 3, "incomplete"),
     "failed": (run(state="failed", is_whole=None), [], 3, "incomplete"),

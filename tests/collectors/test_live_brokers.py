@@ -46,17 +46,17 @@ def test_a_paused_follower_costs_one_timeout_and_hides_nothing_but_itself(cluste
 def test_settings_of_a_new_topic_are_known_while_a_broker_hangs(cluster, watch, new_topic):
     known = new_topic("hung", [[LEADER]])
     rounds = watch("hung-*")
-    assert rounds.next().round.topic_settings[known]["min.insync.replicas"]
+    rounds.until(lambda seen: known in seen.round.topic_settings)
 
     hung = rounds.watched.connections.last_answered
     new = new_topic("hung", [[next(broker for broker in (LEADER, FOLLOWER, OTHER) if broker != hung)]])
     cluster.pause(hung)
     try:
-        seen = [rounds.next().round for _ in range(3)]
+        seen = rounds.until(lambda seen: new in seen.round.topic_settings, within_s=6.0)
     finally:
         cluster.resume(hung)
 
-    assert seen[-1].topic_settings[new]["cleanup.policy"] == "delete"
+    assert seen.round.topic_settings[new]["cleanup.policy"] == "delete"
     rounds.until(is_complete)
 
 

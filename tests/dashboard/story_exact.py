@@ -56,6 +56,23 @@ def build_order(data_dir: Path, end_ms: int) -> str:
     return request.run_id
 
 
+def build_content(data_dir: Path, end_ms: int) -> str:
+    """An audit of content that is done: one batch of `orders` differs on a replica and from what was read earlier."""
+    request = AuditRequest("run-content", end_ms - 50_000, "Ada", Job.CONTENT, story_audit.PIPELINE, end_ms - 900_000,
+                           end_ms)  # fmt: skip
+    counted = {"batches": 40, "batches_compared": 80, "batches_differing": 0, "copies_silent": 0}
+    unknown = dict.fromkeys(("without_id", "not_json", "ids", "extra_copies", "lost", "late", "waiting", "surplus"))
+    batch = {"base_offset": FIRST + 44, "leader_epoch": 3, "crc": 0xABCDEF, "copy_leader_epoch": 3, "copy_crc": 17}
+    with MetricsWriter(data_dir / METRICS_FILE) as writer, writer.transaction() as metrics:
+        metrics.replace("audit_runs", [_run(request, "done", end_ms)])
+        rows = [row | unknown | counted for row in _ranges(request, end_ms) if row["side"] == "source"]
+        rows[2] |= {"batches_differing": 2, "copies_silent": 1}
+        metrics.replace("audit_ranges", rows)
+        where = _place(request, story.ORDERS, 2, end_ms)
+        metrics.replace("audit_content", [where | batch | {"copy": copy} for copy in (-1, 2)])
+    return request.run_id
+
+
 def _run(request: AuditRequest, state: str, end_ms: int) -> dict[str, object]:
     is_over, begun = state in ("done", "failed", "cancelled"), state != "waiting"
     reasons = {"failed": f"topic {story.HOSTILE} is gone", "cancelled": "cancelled by Bea",

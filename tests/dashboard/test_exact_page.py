@@ -161,3 +161,17 @@ def test_a_result_on_order_says_what_is_behind_what_and_counts_no_ids(visit, sto
     assert (examples.iloc[0]["Its place"], examples.iloc[0]["Its place, lower"]) == ("9", "7")
     assert "\u202e" not in cells(app) + words(app)
     assert "Download exact order (CSV)" in [button.label for button in app.get("download_button")]
+
+
+def test_a_result_on_content_says_which_copies_differ_and_which_could_not_be_read(visit, store):
+    end = whole_minute()
+    run_id = story_exact.build_content(store.parent / "data", end)
+    app = opened(visit, store, end, audit=run_id)
+
+    said = words(app).replace("\\", "")
+    assert "orders: 2 of 480 copies of 240 batches have another content than the leader" in said
+    assert "1 replica of partitions could not be read" in said
+    batches = next(frame.value for frame in app.dataframe if "CRC of the copy" in frame.value)
+    assert list(batches["Copy"]) == ["as read earlier", "replica 2"]
+    assert batches.iloc[0]["Batch"] == f"orders-2:{story_exact.FIRST + 44}"
+    assert (batches.iloc[0]["CRC on the leader"], batches.iloc[0]["CRC of the copy"]) == ("00abcdef", "00000011")

@@ -1,6 +1,8 @@
 """Exact audits of a real cluster: every offset accounted for, every copy and every missing id counted and named."""
 
+import struct
 import time
+from uuid import UUID
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -8,12 +10,18 @@ from confluent_kafka.admin import AdminClient
 
 from cli.backlog import backlog_lines
 from guarantees.audits import Job
-from settings import RecordOrder
-from spark_jobs.audits import folders
+from kafka_reader.connection import Connections
+from kafka_reader.fetch import Part, read_replica
+from settings import RecordOrder, Security
+from spark_jobs.audits import content_reading, folders
+from spark_jobs.audits.content import ContentAudit, content_tally
+from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit
 from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
 from store.audit_requests import AuditRequest
+from store.log import SegmentLog
+from tests.kafka_reader.built_batches import HEADER, seal
 from tests.spark_jobs.scripted import Script, ids
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -81,6 +89,81 @@ def test_a_fan_out_of_two_is_missed_where_the_sink_has_one_and_extra_where_it_ha
     (group,) = found.groups["sink"]
     assert (group["extra_copies"], [example["message_id"] for example in group["examples"]]) == (1, ["a-7"])
     assert (found.groups["source"], found.total("surplus"), found.is_whole) == ([], 0, True)
+
+
+def test_every_replica_is_read_and_compared_with_the_leader_and_with_what_was_read_earlier(
+    spark, cluster, tmp_path, monkeypatch
+):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    since = now_ms() - 1
+    for number in range(3):
+        script.send(script.source, ids(f"a{number}", 0, 20), codec="lz4")
+    script.send_in_transaction(script.source, ids("gone", 0, 5), is_committed=False)
+    time.sleep(1)  # followers hear of the stable offset with their next fetch
+    plan, settings = planned(script, tmp_path, since, Job.CONTENT, settle_s=60.0)
+    found = audited(spark, plan, settings, tmp_path, ContentAudit)
+
+    (source,) = plan.side("source")
+    counts = found.content["source", 0]
+    assert len(source.replicas) == 3
+    assert counts["batches"] >= 5
+    assert counts == {"batches": counts["batches"], "batches_compared": 2 * counts["batches"], "batches_differing": 0,
+                      "copies_silent": 0}  # fmt: skip
+    assert (found.account(source).visible, found.account(source).aborted, found.is_whole) == (60, 5, True)
+
+    stored = [header_row(source, offset, *known) for offset, known in leaders_batches(settings, source).items()]
+    stored[1]["crc"] += 1  # as if it had been another content when the collectors read it
+    keep_headers(tmp_path, source, stored)
+    monkeypatch.setattr(content_reading, "read_replica", with_another_value(content_reading.read_replica))
+    audit = ContentAudit(spark, plan, folders.run_folder(tmp_path, "r2"), settings.pipelines[0], settings.clusters[0],
+                         lanes=1)  # fmt: skip
+    (task, *_) = [task for _, tasks in audit._steps(now_ms() + 60_000) for task in tasks() if task.name == "source-0"]
+    assert read_content(task).error is None
+    found = content_tally(plan, folders.run_folder(tmp_path, "r2"))
+
+    assert found.content["source", 0]["batches_differing"] == 2 + 1
+    copies = [one["copy"] for one in found.differing]
+    assert sorted(copies) == [-1, *sorted(set(source.replicas) - {source.leader})]
+    assert all(one["crc"] != one["copy_crc"] for one in found.differing)
+
+
+def leaders_batches(settings, source):
+    part = Part(source.part.topic, source.part.topic_id, source.part.partition)
+    with Connections(settings.clusters[0].bootstrap_servers, Security()) as connections:
+        blobs = read_replica(connections, source.leader, part, first_offset=source.read_first,
+                             next_offset=source.read_next, max_bytes=10**6)  # fmt: skip
+        return {offset: known for blob in blobs for offset, known in content_reading.contents(blob).items()}
+
+
+def header_row(source, base_offset, leader_epoch, crc):
+    """As the collectors keep it; what is not compared is anything."""
+    numbers = dict.fromkeys(("records", "body_hash", "size_bytes", "base_timestamp_ms", "max_timestamp_ms"), 1)
+    return {
+        "cluster_id": source.part.cluster_id, "topic": source.part.topic, "topic_id": source.part.topic_id,
+        "partition": 0, "base_offset": base_offset, "last_offset": base_offset, "leader_epoch": leader_epoch,
+        "crc": crc, "is_transactional": False, "is_log_append_time": False, "observed_at": now_ms(), **numbers,
+    }  # fmt: skip
+
+
+def keep_headers(folder, source, rows):
+    log = SegmentLog(folder, "host_collect")
+    log.append_range("batch_headers", rows, topic_id_hex=UUID(source.part.topic_id).hex, partition=0,
+                     first=source.read_first, last=source.read_next - 1, observed_at_ms=now_ms())  # fmt: skip
+    log.close()
+
+
+def with_another_value(read_replica):
+    """The first batch of a replica with one byte changed, and a CRC that fits: nobody else would notice."""
+
+    def changed(*arguments, **named):
+        for number, blob in enumerate(read_replica(*arguments, **named)):
+            if number == 0:
+                header, length = HEADER.unpack_from(blob), struct.unpack_from(">i", blob, 8)[0] + 12
+                payload = blob[HEADER.size : length - 1] + bytes([blob[length - 1] ^ 1])
+                blob = seal(header, payload) + blob[length:]
+            yield blob
+
+    return changed
 
 
 def test_what_is_purged_after_the_plan_is_counted_and_the_rest_is_audited(spark, cluster, tmp_path):

@@ -186,7 +186,7 @@ def audited(spark, folder, buckets, pipeline=PIPELINE):
 
 
 def test_an_audit_compares_bucket_by_bucket_and_reads_no_block_whose_worker_died(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("spark_jobs.audits.plans.IDS_AT_ONCE", 40)
+    monkeypatch.setattr("spark_jobs.audits.plans.ORDERED_AT_ONCE", 40)
     folder = folders.run_folder(tmp_path, "r")
     spool(folder / folders.READ, 4)
     found = audited(spark, folder, 4)
@@ -202,7 +202,7 @@ def test_an_audit_compares_bucket_by_bucket_and_reads_no_block_whose_worker_died
 
 
 def test_an_audit_begun_anew_goes_on_with_the_buckets_that_are_left(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr("spark_jobs.audits.plans.IDS_AT_ONCE", 80)
+    monkeypatch.setattr("spark_jobs.audits.plans.ORDERED_AT_ONCE", 80)
     folder = folders.run_folder(tmp_path, "r")
     spool(folder / folders.READ, 2)
     whole = audited(spark, folder, 2)
