@@ -18,7 +18,7 @@ from benchmarks.audit_topics import LOST, TWICE, Case, Topics, removed, written
 from benchmarks.served import ROOT
 from lab.cluster import Cluster
 
-IDS, FEW_IDS = 1_000_000, 50_000
+IDS, FEW_IDS = 400_000, 20_000
 _CONTENDER_WITHIN_S = 900
 
 
@@ -51,9 +51,9 @@ def _compared(bootstrap: str, topics: Topics, names: Iterable[str]) -> int:
     for name in names:
         answer = _run(name, bootstrap, topics)
         if isinstance(answer, str):
-            print(f"| {name} | not run: {answer} | | | | | |", flush=True)
+            print(f"| {name} | not run: {answer} | | | | | | | |", flush=True)
             continue
-        found[name] = Measured.of(name, topics.records, answer["used"])
+        found[name] = Measured.of(name, topics.records, answer["used"], answer["part"])
         problem = problem_of(answer["found"], topics.records, is_exact=name.startswith("exact"))
         wrong += problem is not None
         print(line(found[name], found.get("kcat")) + (f" WRONG: {problem}" if problem else ""), flush=True)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from benchmarks import plain_reading, spark_reading
 from benchmarks.audit_topics import Topics
-from benchmarks.process_tree import Used, measured
+from benchmarks.process_tree import Part, Used, measured
 
-Outcome = tuple[Used, dict[str, int | None]]
+Outcome = tuple[Used, dict[str, int | None], Part | None]
 Contender = Callable[[str, Topics, Path], Outcome]
 
 
@@ -23,15 +23,16 @@ def main() -> None:
     given = json.loads(spec)
     bootstrap = given.pop("bootstrap")
     with tempfile.TemporaryDirectory(prefix="tidemark-audit-") as folder:
-        used, found = CONTENDERS[name](bootstrap, Topics(**given), Path(folder))
-    print(json.dumps({"used": asdict(used), "found": found}))
+        used, found, part = CONTENDERS[name](bootstrap, Topics(**given), Path(folder))
+    of_part = None if part is None else {"cpu_s": part[0].all_cpu_s, "records": part[1]}
+    print(json.dumps({"used": asdict(used), "found": found, "part": of_part}))
 
 
 def _plainly(read: Callable[[str, Topics], int | None]) -> Contender:
     def run(bootstrap: str, topics: Topics, _: Path) -> Outcome:
         with measured() as used:
             records = read(bootstrap, topics)
-        return used, {"records": records}
+        return used, {"records": records}, None
 
     return run
 
@@ -48,7 +49,10 @@ CONTENDERS: Mapping[str, Contender] = {
     "confluent-kafka, consume(10000)": _plainly(
         lambda bootstrap, topics: plain_reading.confluent_kafka(bootstrap, _both(topics))
     ),
-    "official connector, count": lambda bootstrap, topics, _: spark_reading.connector(bootstrap, _both(topics)),
+    "official connector, count": lambda bootstrap, topics, _: spark_reading.connector_count(bootstrap, _both(topics)),
+    "official connector, duplicates by key": lambda bootstrap, topics, _: spark_reading.connector_duplicates(
+        bootstrap, _both(topics)
+    ),
     "headers": _plainly(lambda bootstrap, topics: plain_reading.header_scan(bootstrap, _both(topics))),
     "sample 1/64": lambda bootstrap, topics, folder: spark_reading.sample(bootstrap, topics, 1 / 64, folder),
     "sample 1/16": lambda bootstrap, topics, folder: spark_reading.sample(bootstrap, topics, 1 / 16, folder),

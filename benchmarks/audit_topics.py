@@ -9,7 +9,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
 PARTITIONS = 4
-TWICE, LOST = 100, 50  # ids sent twice to the source, and ids missing in both sinks
+TWICE, LOST = 1_000, 50  # ids sent twice to the source, and ids missing in both sinks
 _AT_ONCE = 5_000
 _PAYLOADS = 997
 
@@ -45,8 +45,8 @@ def written(bootstrap: str, case: Case) -> Topics:
     source, alike, otherwise = (f"{prefix}-{what}" for what in ("source", "alike", "otherwise"))
     _create(bootstrap, (source, alike, otherwise))
     begun_ms = _now_ms()
-    for numbers in (range(case.ids), _spread(case.ids, TWICE)):
-        _send(bootstrap, source, case, numbers, lambda number: number % PARTITIONS)
+    sent = sorted([*range(case.ids), *_spread(case.ids, TWICE)])  # copies everywhere, so that a part has its share
+    _send(bootstrap, source, case, sent, lambda number: number % PARTITIONS)
     lost = set(_spread(case.ids, LOST, shift=1))
     kept = [number for number in range(case.ids) if number not in lost]
     _send(bootstrap, alike, case, kept, lambda number: number % PARTITIONS)

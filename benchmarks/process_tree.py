@@ -27,6 +27,13 @@ class Used:
     cpu_s: dict[str, float] = field(default_factory=dict)
     most_mib: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def all_cpu_s(self) -> float:
+        return sum(self.cpu_s.values())
+
+
+Part = tuple[Used, int]  # what fewer records took, and how many they were
+
 
 @dataclass(frozen=True, slots=True)
 class Process:

@@ -1,6 +1,6 @@
 """Reading two topics through Spark: the official connector, a sample of the ids, and an exact audit."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from benchmarks.audit_topics import Topics
-from benchmarks.process_tree import Used, measured
+from benchmarks.process_tree import Part, Used, measured
 from guarantees.audits import Job
 from lab.cache import cache_dir
 from settings import ClusterSettings, MessageId, PipelineSettings, SparkSettings
@@ -28,45 +28,75 @@ from store.audit_requests import AuditRequest
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
 SETTINGS = SparkSettings(master="local[2]")
-BEGIN_OFFSETS = 500
+WARM_ROUNDS = 3
+PART = 4  # the smaller size is a fourth
 Found = dict[str, int | None]
+Outcome = tuple[Used, Found, Part]
 
 
-def connector(bootstrap: str, topics: Sequence[str]) -> tuple[Used, Found]:
-    """`count` of both topics; the jars are resolved before anything is measured."""
+def connector(bootstrap: str, topics: Sequence[str], answer: Callable[[DataFrame], int]) -> tuple[Used, list[int]]:
+    """An answer of each topic; the jars are resolved before anything is measured."""
     conf = {"spark.jars.packages": CONNECTOR, "spark.jars.ivy": str(cache_dir() / "connector")}
     with _session(replace(SETTINGS, conf=conf)) as spark, measured() as used:
-        found = sum(_connected(spark, bootstrap, topic).count() for topic in topics)
-    return used, {"records": found}
+        found = [answer(_connected(spark, bootstrap, topic)) for topic in topics]
+    return used, found
 
 
-def sample(bootstrap: str, topics: Topics, rate: float, folder: Path) -> tuple[Used, Found]:
+def connector_count(bootstrap: str, topics: Sequence[str]) -> tuple[Used, Found, None]:
+    used, found = connector(bootstrap, topics, DataFrame.count)
+    return used, {"records": sum(found)}, None
+
+
+def connector_duplicates(bootstrap: str, topics: Sequence[str]) -> tuple[Used, Found, None]:
+    """Extra copies by key, and nothing of losses: what takes a shuffle of every key."""
+    used, found = connector(bootstrap, topics, _extra_copies)
+    return used, {"records": None, "extra_copies": sum(found)}, None
+
+
+def _extra_copies(records: DataFrame) -> int:
+    per_key = records.groupBy("key").count().where("count > 1")
+    (row,) = per_key.agg(sf.coalesce(sf.sum(sf.col("count") - 1), sf.lit(0)).alias("extra")).collect()
+    return int(row["extra"])
+
+
+def sample(bootstrap: str, topics: Topics, rate: float, folder: Path) -> Outcome:
     """Both sides read and decoded, ids of the sample kept in the workers, compared as a live round compares them."""
     pipeline, cluster = _pipeline(topics, topics.alike), _cluster(bootstrap)
     plan = _plan(cluster, pipeline, topics, folder)
     with _session(SETTINGS) as spark:
-        _sampled(spark, _requests(cluster, pipeline, _begin(plan), rate), pipeline)
-        with measured() as used:
-            found = _sampled(spark, _requests(cluster, pipeline, plan, rate), pipeline)
-    return used, found
+        return _part_and_whole(
+            plan, lambda some, _: _sampled(spark, _requests(cluster, pipeline, some, rate), pipeline)
+        )
 
 
-def exact(bootstrap: str, topics: Topics, sink: str, folder: Path) -> tuple[Used, Found]:
+def exact(bootstrap: str, topics: Topics, sink: str, folder: Path) -> Outcome:
     """Every id of both sides, as `tidemark jobs audit` counts them in the resident session."""
     pipeline, cluster = _pipeline(topics, sink), _cluster(bootstrap)
     plan = _plan(cluster, pipeline, topics, folder)
     with _session(SETTINGS) as spark:
-        _audited(spark, _begin(plan), folders.run_folder(folder, "warm"), pipeline, cluster)
-        with measured() as used:
-            found = _audited(spark, plan, folders.run_folder(folder, "measured"), pipeline, cluster)
-    return used, found
+        return _part_and_whole(
+            plan, lambda some, name: _audited(spark, some, folders.run_folder(folder, name), pipeline, cluster)
+        )
 
 
-def _begin(plan: AuditPlan) -> AuditPlan:
-    """Little of everything, before what is measured: a resident session has done it before."""
+def _part_and_whole(plan: AuditPlan, read: Callable[[AuditPlan, str], Found]) -> Outcome:
+    """A part first, as often as makes a session warm, as the resident one is; then measured, then all."""
+    some = _part_of(plan)
+    for number in range(WARM_ROUNDS):
+        read(some, f"warm-{number}")
+    with measured() as used_for_part:
+        part = read(some, "part")
+    with measured() as used:
+        found = read(plan, "whole")
+    return used, found, (used_for_part, part["records"] or 0)
+
+
+def _part_of(plan: AuditPlan) -> AuditPlan:
+    """The first offsets of each range."""
+    ends = [each.read_first + (each.read_next - each.read_first) // PART for each in plan.ranges]
     ranges = (
         replace(each, window_next=end, read_next=end, search_next=end)
-        for each, end in ((each, min(each.read_first + BEGIN_OFFSETS, each.read_next)) for each in plan.ranges)
+        for each, end in zip(plan.ranges, ends, strict=True)
     )
     return replace(plan, ranges=tuple(ranges))
 

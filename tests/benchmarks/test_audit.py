@@ -32,6 +32,15 @@ def test_cpu_of_the_jvm_and_of_the_workers_is_counted_and_shown_apart():
     assert "JVM 500 MiB, worker 300 MiB" in text
 
 
+def test_what_a_round_costs_before_its_first_record_is_told_from_what_each_record_costs():
+    """A quarter of a million records took 1.5 s and a million 3 s: 1 s and 2 µs a record, twice kcat's."""
+    twice = Measured("sample 1/64", 1_000_000, 2.0, {OWN: 3.0, WORKER: 0.0}, {OWN: 50.0}, part=(1.5, 250_000))
+
+    assert "| 3.0 | ≤ 1.2, missed | 1.0 | 2.0 |" in line(twice, reader("kcat", 1.0))
+    assert "| 1.0 | – |" in line(twice, None)
+    assert "| – | – |" in line(reader(), reader("kcat", 2.0))
+
+
 def test_an_audit_that_counts_wrongly_is_an_error_and_not_a_figure():
     right = {"records": 10, "extra_copies": TWICE, "lost": LOST}
 
