@@ -93,7 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     group, topic = cluster.pairs[0]
     topics = [cluster.topics[t] for g, t in cluster.pairs if g == group]
     of_group = {"cluster_id": CLUSTER_ID, "group_id": cluster.groups[group], "topic": cluster.topics[topic],
-                "topics": topics, "groups": cluster.groups[::10], "since_ms": to_ms - 6 * STEP_MS}  # fmt: skip
+                "topics": topics, "groups": cluster.groups[::10], "since_ms": to_ms - 6 * STEP_MS,
+                "ended_by_ms": to_ms}  # fmt: skip
     print("| question | CPU |\n|---|---|")
     for found in (
         of_every_step(data_dir, to_ms),

@@ -60,7 +60,7 @@ def as_json(change: Change) -> Mapping[str, object]:
 
 def _answers(data_dir: Path, window: Window, search: str) -> Iterator[tuple[str, Answers]]:
     ends, asked = (window.from_ms, window.to_ms), change_questions.OF_THE_WINDOW
-    for row in queries.ask(data_dir, *ends, queries.CLUSTERS, {}):
+    for row in queries.ask(data_dir, *queries.clusters_heard(window.to_ms, window.to_ms - window.from_ms)):
         if row["cluster_id"]:
             about = {"cluster_id": row["cluster_id"], "search": search}
             together = queries.ask_together(data_dir, *ends, asked, about)

@@ -72,7 +72,7 @@ def as_json(told: Told) -> Mapping[str, object]:
 
 def _looked_for(settings: Settings, window: Window, message_id: str) -> Iterator[Told]:
     data_dir, ends = Path(settings.store.data_dir), (window.from_ms, window.to_ms)
-    for row in queries.ask(data_dir, *ends, queries.CLUSTERS, {}):
+    for row in queries.ask(data_dir, *queries.clusters_heard(window.to_ms, window.to_ms - window.from_ms)):
         if row["cluster_id"]:
             about = messages.about(row["cluster_id"], message_id)
             answers = {one: queries.ask(data_dir, *ends, one, about) for one in message_questions.ALL}

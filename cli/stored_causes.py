@@ -15,7 +15,7 @@ DAY_MS = 86_400_000
 def stored_causes(settings: Settings, findings: Iterable[Finding], now_ms: int) -> dict[str, tuple[Cause, ...]]:
     """By finding id; findings of one cluster never explain those of another."""
     data_dir, known = Path(settings.store.data_dir), list(findings)
-    heard = queries.ask(data_dir, now_ms - DAY_MS, now_ms, queries.CLUSTERS, {})
+    heard = queries.ask(data_dir, *queries.clusters_heard(now_ms, DAY_MS))
     names = {row["cluster_id"]: row["cluster"] for row in heard}
     found: dict[str, tuple[Cause, ...]] = {}
     for cluster_id in {finding.place.cluster_id for finding in known}:

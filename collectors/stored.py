@@ -20,7 +20,7 @@ from store.rows import python_rows
 REPLAYED_MS = 15 * 60_000
 # Of a large cluster less: it would take minutes and gigabytes, in which nothing is observed. What a rule has to see for
 # longer it learns again.
-REPLAYED_COMMITS = 1_000_000
+REPLAYED_COMMITS = 500_000
 
 SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE, epoch_ends.TABLE)
 

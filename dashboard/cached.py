@@ -22,6 +22,7 @@ from dashboard.queries import Question, Rows
 from dashboard.remembered import as_key, remembered
 from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
+from guarantees.cadence import ASKED_LESS_OFTEN
 from settings import Settings
 
 Answer = TypeVar("Answer")
@@ -29,7 +30,8 @@ StartedWith = tuple[tuple[tuple[str, str], ...], int]
 
 MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
-ROUNDS_BACK = 3
+# Whatever was asked last, even where every round came late by half of an interval.
+ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 LARGE_COMMITS = 10_000  # asked for in one round
 # A page asks several questions of all states of one window, and the next page those of the same.
 READ_ONCE = frozenset({"partition_state"})
@@ -95,7 +97,7 @@ def step_ms(cluster: str) -> int:
 def heard(view: View) -> Heard | None:
     """The newest identity of the cluster in the last day; None: nothing was heard of it."""
     for back_ms in (RAW_WINDOW_MS, DAY_MS):
-        rows = ask(data_dir(), view.to_ms - back_ms, view.to_ms, queries.CLUSTERS, {})
+        rows = ask(data_dir(), *queries.clusters_heard(view.to_ms, back_ms))
         newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
         if newest is not None:
             return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
@@ -104,7 +106,7 @@ def heard(view: View) -> Heard | None:
 
 def is_large(cluster: str, at_ms: int) -> bool:
     """Whether answers about the cluster take seconds, by the rounds of the quarter of an hour before."""
-    rows = ask(data_dir(), at_ms - RAW_WINDOW_MS, at_ms, queries.CLUSTERS, {})
+    rows = ask(data_dir(), *queries.clusters_heard(at_ms, RAW_WINDOW_MS))
     return any(row["cluster"] == cluster and (row["commits"] or 0) > LARGE_COMMITS for row in rows)
 
 

@@ -24,7 +24,8 @@ MEMBERS_NOW = Question(("group_state", "group_members"), """
                     OR m.tasks <> m.target_tasks, false) AS is_behind,
            count(*) OVER () AS found
     FROM group_members m JOIN group_state g USING (cluster_id, group_id)
-    WHERE m.cluster_id = $cluster_id AND m.ended_before IS NULL AND g.ended_before IS NULL AND g.state IS NOT NULL
+    WHERE m.cluster_id = $cluster_id AND coalesce(m.ended_before > $to, true)
+      AND coalesce(g.ended_before > $to, true) AND g.state IS NOT NULL
       AND ($search = '' OR contains(lower(m.group_id), lower($search)) OR contains(lower(m.assignment), lower($search)))
     ORDER BY is_behind DESC, m.group_id, m.client_id, m.member_id LIMIT 300""")  # fmt: skip
 

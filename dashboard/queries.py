@@ -51,6 +51,11 @@ def ask(
         return _rows(connection, from_ms, to_ms, question, about)
 
 
+def clusters_heard(to_ms: int, back_ms: int) -> tuple[int, int, Question, dict[str, Any]]:
+    """How CLUSTERS is asked about the time before a moment: with what tells whether a round was over by then."""
+    return to_ms - back_ms, to_ms + LONGEST_ROUND_MS, CLUSTERS, {"ended_by_ms": to_ms}
+
+
 def ask_together(
     data_dir: Path, from_ms: int, to_ms: int, questions: Sequence[Question], about: Mapping[str, object]
 ) -> dict[Question, Rows]:
@@ -82,12 +87,15 @@ def _moment(time_ms: int) -> datetime:
 
 
 # Clusters that were heard, the newest identity of each name first, with the commits of their largest round; then the
-# newest attempts, answered or not.
+# newest attempts, answered or not. A round counts once it is over: of one under way commits may be there and ends not.
 CLUSTERS = Question(("rounds",), """
-    SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS observed_at_ms,
-           arg_max(interval_ms, observed_at) AS interval_ms,
-           max(asked) FILTER (signal = 'committed_offsets') AS commits
-    FROM rounds GROUP BY ALL ORDER BY observed_at_ms DESC""")  # fmt: skip
+    SELECT cluster, cluster_id, max(ended_at_ms) AS observed_at_ms, arg_max(interval_ms, ended_at_ms) AS interval_ms,
+           max(commits) AS commits
+    FROM (SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS ended_at_ms, max(interval_ms) AS interval_ms,
+                 max(asked) FILTER (signal = 'committed_offsets') AS commits
+          FROM rounds GROUP BY cluster, cluster_id, tick HAVING ended_at_ms < $ended_by_ms)
+    GROUP BY ALL ORDER BY observed_at_ms DESC""")  # fmt: skip
+LONGEST_ROUND_MS = 60_000
 ATTEMPTS = Question(("rounds",), """
     SELECT signal, answered, error, epoch_ms(observed_at) AS observed_at_ms FROM rounds
     WHERE cluster = $cluster ORDER BY observed_at DESC LIMIT 20""")  # fmt: skip
@@ -158,13 +166,17 @@ REBALANCES = Question(("rebalances",), """
            joined, "left", moved, cause, group_epoch, source, generation, hosts, subscriptions, group_leader_before,
            group_leader
     FROM rebalances WHERE cluster_id = $cluster_id ORDER BY observed_at DESC""")  # fmt: skip
+# What ended after the window had not ended in it.
 GROUP_STATES = Question(("group_state",), """
     SELECT group_id, group_type, state, state_unknown, members, group_epoch, epoch_ms(started_at) AS started_at_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(last_seen_at) AS last_seen_at_ms,
+           CASE WHEN ended_before <= $to THEN epoch_ms(ended_before) END AS ended_before_ms
     FROM group_state WHERE cluster_id = $cluster_id ORDER BY group_id, started_at""")  # fmt: skip
 MEMBERS = Question(("group_members",), """
     SELECT member_id, group_instance_id, client_id, host, assignment, epoch_ms(started_at) AS started_at_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
+           epoch_ms(last_seen_at) AS last_seen_at_ms,
+           CASE WHEN ended_before <= $to THEN epoch_ms(ended_before) END AS ended_before_ms,
+           CASE WHEN ended_before <= $to THEN ended_reason END AS ended_reason
     FROM group_members WHERE cluster_id = $cluster_id AND group_id = $group_id
     ORDER BY member_id, started_at""")  # fmt: skip
 

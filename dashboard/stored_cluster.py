@@ -7,12 +7,13 @@ from pathlib import Path
 from dashboard import promise_questions, proposals, queries
 from dashboard.promise_facts import Seen
 from dashboard.queries import Question, Rows
+from guarantees.cadence import ASKED_LESS_OFTEN
 from guarantees.promises import Pipeline
 from settings import ClusterSettings, Settings
 
 DAY_MS = 86_400_000
 RECENT_MS = 15 * 60_000
-ROUNDS_BACK = 3
+ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class StoredCluster:
 
 def stored_cluster(settings: Settings, cluster: ClusterSettings, now_ms: int) -> StoredCluster:
     data_dir = Path(settings.store.data_dir)
-    rows = queries.ask(data_dir, now_ms - DAY_MS, now_ms, queries.CLUSTERS, {})
+    rows = queries.ask(data_dir, *queries.clusters_heard(now_ms, DAY_MS))
     newest = next((row for row in rows if row["cluster"] == cluster.name and row["cluster_id"]), None)
     if newest is None:
         return StoredCluster(data_dir, cluster, None, now_ms, now_ms)

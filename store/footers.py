@@ -73,8 +73,8 @@ def _of_column(metadata: pq.FileMetaData, number: int | None) -> Times | None:
 
 def _of_group(group: pq.RowGroupMetaData, number: int) -> Times | None:
     told = group.column(number).statistics
-    if told is None:
-        return None
+    if told is None or (told.has_min_max and not isinstance(told.min, datetime)):
+        return None  # a damaged file: whoever asks for the table is told
     if told.has_min_max:
         return Times(_ms(told.min), _ms(told.max))
     return Times() if told.has_null_count and told.null_count == group.num_rows else None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import lag_questions, partitions, queries
+from dashboard import cluster_questions, lag_questions, partitions, queries
 from guarantees.unknown import Unknown
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -73,6 +73,42 @@ def test_only_the_newest_round_is_now(log, tmp_path):
     assert [row["lag"] for row in ask(tmp_path, queries.GROUP_LAG)] == [6]
 
 
+@pytest.mark.parametrize(("to_ms", "heard_ms"), [(50, None), (51, 50), (7_000, 50), (7_300, 50), (7_301, 7_300)])
+def test_a_round_is_heard_once_it_is_over(log, tmp_path, to_ms, heard_ms):
+    log.append("rounds", [
+        {"cluster_id": "c", "cluster": "prod", "tick": tick, "signal": signal, "started_at": AT_MS + at_ms,
+         "observed_at": AT_MS + at_ms, "asked": 9, "answered": 9, "refused": 0, "failed": 0, "interval_ms": 5_000}
+        for tick, signal, at_ms in ((6, "committed_offsets", 0), (6, "end_offsets", 50),
+                                    (7, "committed_offsets", 7_000), (7, "end_offsets", 7_300))
+    ])  # fmt: skip
+
+    rows = queries.ask(tmp_path, *queries.clusters_heard(AT_MS + to_ms, 60_000))
+
+    expected = [] if heard_ms is None else [("prod", AT_MS + heard_ms, 9)]
+    assert [(row["cluster"], row["observed_at_ms"], row["commits"]) for row in rows] == expected
+
+
+def test_who_left_after_the_moment_that_is_looked_at_was_a_member_then(log, tmp_path):
+    def member(name, ended_s):
+        ended = None if ended_s is None else AT_MS + ended_s * 1000
+        return {"cluster_id": "c", "group_id": "g", "member_id": name, "started_at": AT_MS - 9_000,
+                "last_seen_at": AT_MS, "ended_before": ended, "ended_reason": ended and "left"}  # fmt: skip
+
+    log.append("group_members", [member("stayed", None), member("left", 30), member("left later", 90)])
+    log.append("group_state", [
+        {"cluster_id": "c", "group_id": "g", "state": "Stable", "started_at": AT_MS - 9_000, "last_seen_at": AT_MS,
+         "ended_before": AT_MS + 70_000},
+    ])  # fmt: skip
+
+    members = ask(tmp_path, queries.MEMBERS, group_id="g")
+    assert {row["member_id"]: row["ended_reason"] for row in members} == {
+        "stayed": None, "left": "left", "left later": None,
+    }  # fmt: skip
+    assert [row["ended_before_ms"] for row in ask(tmp_path, queries.GROUP_STATES)] == [None]
+    now = ask(tmp_path, cluster_questions.MEMBERS_NOW, search="")
+    assert {row["member_id"] for row in now} == {"stayed", "left later"}
+
+
 def test_a_partition_without_a_commit_is_counted_apart_and_not_as_unknown(log, tmp_path):
     log.append("committed_offsets", [
         commit(0, committed_offset=4),
@@ -133,7 +169,13 @@ def test_an_empty_store_answers_nothing(tmp_path):
         asked |= {f"{name}.{source}": getattr(questions, source) for source in ("raw", "by_minute", "by_hour")}
     for name, question in asked.items():
         if isinstance(question, queries.Question):
-            about = {"group_id": "g", "topics": ["t"], "step_ms": 1_000, "cluster": "x"} | NOTHING_LEFT
+            about = {
+                "group_id": "g",
+                "topics": ["t"],
+                "step_ms": 1_000,
+                "cluster": "x",
+                "ended_by_ms": AT_MS,
+            } | NOTHING_LEFT
             assert ask(tmp_path, question, **about) == [], name
 
 

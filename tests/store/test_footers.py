@@ -3,6 +3,8 @@
 import os
 import random
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from store import reading
@@ -82,6 +84,14 @@ def test_a_file_whose_footer_cannot_be_read_is_opened_so_that_its_question_says_
     path.write_bytes(b"PAR1 damaged PAR1")
 
     assert opened(tmp_path, "rounds", Window(0, 1)) == (1, 1)
+
+
+def test_a_file_whose_times_are_none_is_opened_too(tmp_path, log):
+    log.append("rounds", [round_row(1, T0)])
+    (path,) = reading.segments(tmp_path, "rounds", HOUR_WINDOW)
+    pq.write_table(pa.table({"observed_at": ["yesterday"]}), path)
+
+    assert opened(tmp_path, "rounds", HOUR_WINDOW) == (1, 1)
 
 
 def test_what_is_added_to_a_folder_that_was_at_rest_is_seen(tmp_path, log):
