@@ -34,7 +34,7 @@ KEPT_TIERS: Mapping[int, int] = {**RAW_TIERS, 3: 24 * HOUR_MS}
 
 # Rounds that lie together in a minute's file, and rows of its row groups: few enough to skip the other rounds, and the
 # other groups in these.
-ROUNDS_TOGETHER = 3
+ROUNDS_TOGETHER = 4
 ROW_GROUP_OF_ROUNDS = 65_536
 
 _MEMORY = "1GB"
