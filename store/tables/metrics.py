@@ -104,6 +104,7 @@ METRICS = (
             text("message_id", "null when only hashes are stored"),
             text("state", "lost, or late: it came after all"),
             integer("missing", "how many of the sink's records of it are missing still; null: all of one"),
+            real("sampling_rate", "share of ids kept where it was judged; null: that of its row in losses"),
             time("record_observed_at", "when the record was first below the stable offset"),
             time("passed_at", "first sample whose commit had passed it"),
             time("decided_at", "when it was declared lost"),

@@ -112,6 +112,15 @@ def test_copies_are_summed_by_partition_cause_and_later_producer(store, ask):
     assert (least["producer_id"], least["seen"], least["ranges"]) == (8, 3, 1)
 
 
+def test_copies_of_ranges_at_several_rates_are_each_scaled_by_their_own(store, ask):
+    store("duplicates", copies(0, sampling_rate=1.0), copies(50, sampling_rate=0.25), copies(90, sampling_rate=0.5))
+
+    (row,) = ask(audit_questions.EXTRA_COPIES)
+
+    assert (row["seen"], row["rate"], row["rates"], row["seen_at_rate_1"]) == (9, 0.25, 3, 3)
+    assert (row["scaled"], row["scaled_squares"]) == (3 * 4 + 3 * 2, 3 * 16 + 3 * 4)
+
+
 def test_examples_are_found_by_a_part_of_the_id_whatever_its_case(store, ask):
     store("duplicates", copies(0, examples=examples("Order-1Ü", "other")), copies(9, examples=examples(None)),
           copies(0, topic="u", topic_id="u", examples=examples("order-2")))  # fmt: skip
