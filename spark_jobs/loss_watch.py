@@ -1,6 +1,6 @@
 """One pipeline's comparison source → sink, round by round: what is remembered between the judgements."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,11 @@ class LossWatch:
         self._lost: dict[int, list[dict[str, Any]]] = {}
         lost = transaction.query("SELECT * FROM lost_ids WHERE pipeline = ? AND state = ?", [pipeline.name, LOST])
         self._remember(python_rows("lost_ids", lost))
+
+    @property
+    def lost_hashes(self) -> Collection[int]:
+        """Of ids that the sink lacks until now."""
+        return self._lost.keys()
 
     def judge_round(
         self,
