@@ -74,6 +74,12 @@ def extended(coverage: Mapping[Part, Coverage], rows: Iterable[Row]) -> dict[Par
     return after
 
 
+def compared_rates(reads: Iterable[RangeRead], coverage: Mapping[Part, Coverage], now_ms: int) -> dict[str, float]:
+    """By topic id, at which rate ranges just read are compared with their topic's horizon; `coverage` includes them."""
+    horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in reads}
+    return {each: lowest_rate(coverage, each, now_ms - round(1000 * ago_s)) for each, ago_s in horizon_s.items()}
+
+
 def lowest_rate(coverage: Mapping[Part, Coverage], topic_id: str, since_ms: int) -> float:
     """What all samples of a topic taken since then have in common: ids kept at this rate. 1 where there are none."""
     return min((c.lowest_rate_since(since_ms) for part, c in coverage.items() if part.topic_id == topic_id), default=1)

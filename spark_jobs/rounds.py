@@ -24,7 +24,7 @@ from spark_jobs.duplicates import duplicate_rows, within_horizon
 from spark_jobs.findings import RecordFindings
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.pipeline_watches import Judgements, PipelineWatches
-from spark_jobs.ranges import OffsetRange, Part, Plan
+from spark_jobs.ranges import OffsetRange, Plan
 from spark_jobs.runs import run_row
 from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
 from spark_jobs.session import tasks_at_once
@@ -116,9 +116,11 @@ class LiveRounds:
         rows = RoundRows()
         reads = self._read(looked, rows, now_ms)
         coverage = ledger.extended(self._coverage, rows.ledger)
+        rates = ledger.compared_rates(reads, coverage, now_ms)
+        rows.ledger = [{**row, "compared_rate": rates.get(row["topic_id"])} for row in rows.ledger]
         # Side by side: each is a few small queries, which leave one of two cores idle.
         with ThreadPoolExecutor(1, thread_name_prefix="duplicates") as beside:
-            duplicates = beside.submit(self._duplicates, reads, coverage, now_ms)
+            duplicates = beside.submit(self._duplicates, reads, rates, now_ms)
             found = self._watches.judge(self._spark, looked.clusters, coverage, reads, now_ms)
             rows.duplicates = duplicates.result()
         rows.losses, rows.lost_ids, rows.aborted_at_sink = found.loss_rows, found.lost_id_rows, found.aborted_rows
@@ -164,10 +166,7 @@ class LiveRounds:
         cluster_id = read.range.part.cluster_id
         return next(self._clusters[name] for name, now in looked.clusters.items() if now.cluster_id == cluster_id)
 
-    def _duplicates(
-        self, reads: Sequence[RangeRead], coverage: Mapping[Part, ledger.Coverage], now_ms: int
-    ) -> list[dict[str, Any]]:
-        """`coverage` includes this round's reads."""
+    def _duplicates(self, reads: Sequence[RangeRead], rates: Mapping[str, float], now_ms: int) -> list[dict[str, Any]]:
         sampled = [read for read in reads if read.samples.num_rows]
         if not sampled:
             return []
@@ -178,7 +177,7 @@ class LiveRounds:
             earlier.where(within_horizon(since_ms)),
             new_samples(sampled),
             ranges=[read.range for read in sampled],
-            rates={topic_id: ledger.lowest_rate(coverage, topic_id, since) for topic_id, since in since_ms.items()},
+            rates=rates,
             meant={read.range.part.topic_id: read.request.copies for read in sampled},
         )
         return [{**row, "horizon_s": horizon_s[row["topic_id"]], "observed_at": now_ms} for row in found]

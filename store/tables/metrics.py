@@ -43,6 +43,10 @@ METRICS = (
             integer("markers", "control records"),
             integer("sampled", "rows in id_samples"),
             SAMPLING_RATE,
+            real(
+                "compared_rate",
+                "share of ids compared: the lowest rate of the topic's horizon; null: that of this range",
+            ),
             text("state", "complete, or purged: the log start moved past it unread"),
             text("segment", "name of the id_samples segment; null when no id was sampled"),
             RUN_ID,

@@ -71,6 +71,14 @@ def test_what_was_read_is_counted_by_topic_and_outside_the_window_not_at_all(sto
     assert (row["purged_offsets"], row["gap_offsets"], row["left_unread"], row["purged"]) == (0, 0, 0, 0)
 
 
+def test_the_rate_of_a_topic_is_the_lowest_its_ranges_were_compared_at(store, ask):
+    store("ledger", covered(0, 10, sampling_rate=1.0, compared_rate=0.125), covered(10, 30, sampling_rate=0.5))
+
+    (row,) = ask(queries.SAMPLED)
+
+    assert row["rate"] == 0.125, "what is compared is what a range before the window left of the ids"
+
+
 def test_purged_ranges_gaps_and_what_the_newest_read_left_are_counted_apart(store, ask):
     store("ledger", covered(0, 10, last_stable_offset=500), covered(10, 14, state="purged", records=0),
           covered(20, 30, last_stable_offset=35))  # fmt: skip

@@ -149,6 +149,10 @@ def test_within_a_budget_the_rate_falls_with_the_load_and_what_was_lost_before_i
         script.send(script.source, hashes)
         script.send(script.sink, ids("b", 0, 400))
         rounds.run_round(now_ms())
+        read_again = [
+            row for row in metric(tmp_path, "ledger") if row["topic"] == script.source and row["first_offset"]
+        ]
+        assert {row["compared_rate"] for row in read_again} == {row["sampling_rate"] for row in read_again}
         (rate,) = {rate for first, rate in rates(script.source).items() if first}
         assert rate in {2.0**-k for k in range(1, 10)}
         copies = metric(tmp_path, "duplicates")
@@ -160,6 +164,22 @@ def test_within_a_budget_the_rate_falls_with_the_load_and_what_was_lost_before_i
         until(rounds, lambda: all(finding.closed_reason for finding in findings(tmp_path, Kind.LOST_WRITE)))
         assert not is_kept(hashes[first_lost], max(rate for first, rate in rates(script.sink).items() if first))
         assert {row["state"] for row in metric(tmp_path, "lost_ids")} == {"late"}
+
+
+def test_copies_found_after_the_rate_was_raised_are_scaled_by_the_rate_of_their_first_ones(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    hashes = [id_hash(message_id) for message_id in ids("a", 0, 400)]
+    for rate in (0.25, 1.0):
+        script.send(script.source, ids("a", 0, 400))
+        with live_rounds(spark, script.settings(tmp_path, rate=rate), tmp_path) as rounds:
+            rounds.run_round(now_ms())
+
+    copies = metric(tmp_path, "duplicates")
+    assert {row["sampling_rate"] for row in copies} == {0.25}
+    assert sum(row["sampled_extra_copies"] for row in copies) == sum(is_kept(hashed, 0.25) for hashed in hashes)
+    assert sum(row["lower"] for row in copies) <= 400 <= sum(row["upper"] for row in copies)
+    ranges = {(row["sampling_rate"], row["compared_rate"]) for row in metric(tmp_path, "ledger") if row["records"]}
+    assert ranges == {(0.25, 0.25), (1.0, 0.25)}
 
 
 def test_ids_of_aborted_records_at_the_sink_are_found_and_those_that_were_committed_after_all_are_not(
