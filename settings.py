@@ -166,7 +166,8 @@ class RecordOrder:
 class PipelineSettings:
     """A pipeline with its promise, and how its records are audited.
 
-    `rate` is the share of message ids kept, the same on both sides; `settle_s` how long an id may be missing before it
+    `rate` is the share of message ids kept, the same on both sides; where more than `records_per_s` would be kept of a
+    topic, a lower power of two; `settle_s` how long an id may be missing before it
     counts as lost; `horizon_s` how far back a duplicate's first copy is sought; `one_to_one` declares that every source
     record has exactly one sink record with the same id (a missing one is then PROVEN lost), or `fan_out` of them where
     one becomes several; `store_ids` false keeps hashes only. `order` declares what rises within a key.
@@ -180,6 +181,7 @@ class PipelineSettings:
     promise: Guarantee = Guarantee.AT_LEAST_ONCE
     id: MessageId = field(default_factory=lambda: MessageId(key=True))
     rate: float = 1 / 64
+    records_per_s: float | None = None
     settle_s: float = 600.0
     horizon_s: float = 3600.0
     one_to_one: bool = False
@@ -190,6 +192,8 @@ class PipelineSettings:
     def __post_init__(self) -> None:
         if not 0 < self.rate <= 1:
             raise SettingsError(f"pipelines.{self.name}: rate is a share above 0 and at most 1")
+        if self.records_per_s is not None and self.records_per_s <= 0:
+            raise SettingsError(f"pipelines.{self.name}: records_per_s, of kept records, must be positive")
         if self.settle_s <= 0 or self.horizon_s <= 0:
             raise SettingsError(f"pipelines.{self.name}: settle_s and horizon_s must be positive")
         if self.fan_out < 1 or (self.fan_out > 1 and self.sink is None):

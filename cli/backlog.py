@@ -50,7 +50,7 @@ def backlog_lines(settings: Settings, now_ms: int) -> list[dict[str, Any]]:
     covered_to = {
         Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"]): row["next_offset"] for row in rows
     }
-    coverage = {part: Coverage(offset, 0, 1.0) for part, offset in covered_to.items()}
+    coverage = {part: Coverage(offset, 0) for part, offset in covered_to.items()}
     topics = audited_topics(settings.pipelines)
     lines: list[dict[str, Any]] = []
     for cluster in settings.clusters:

@@ -14,6 +14,10 @@ EXTRA_COPIES = Question(("duplicates",), """
            list_sort(list(DISTINCT first_producer_id)) AS first_producer_ids,
            sum(sampled_extra_copies)::BIGINT AS seen, count(*) AS ranges, min("lower") AS "lower",
            min(estimate) AS estimate, min("upper") AS "upper", min(sampling_rate) AS rate, max(horizon_s) AS horizon_s,
+           count(DISTINCT sampling_rate) AS rates,
+           coalesce(sum(sampled_extra_copies) FILTER (sampling_rate >= 1), 0)::BIGINT AS seen_at_rate_1,
+           sum(sampled_extra_copies / sampling_rate) FILTER (sampling_rate < 1) AS scaled,
+           sum(sampled_extra_copies / sampling_rate ** 2) FILTER (sampling_rate < 1) AS scaled_squares,
            min(first_copy_offset) AS first_copy_offset, max(last_copy_offset) AS last_copy_offset,
            epoch_ms(max(observed_at)) AS observed_at_ms
     FROM duplicates WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to

@@ -193,7 +193,8 @@ SAMPLED = Question(("ledger",), """
            sum(next_offset - first_offset - read_offsets - purged_offsets)::BIGINT AS gap_offsets,
            sum(left_unread)::BIGINT AS left_unread
     FROM (SELECT topic, topic_id, partition, sum(records) AS records, sum(sampled) AS sampled,
-                 min(sampling_rate) AS rate, epoch_ms(max(observed_at)) AS observed_at_ms,
+                 min(coalesce(compared_rate, sampling_rate)) AS rate,
+                 epoch_ms(max(observed_at)) AS observed_at_ms,
                  count(*) FILTER (state <> 'complete') AS purged, sum(records_without_id) AS records_without_id,
                  sum(records_not_json) AS records_not_json, sum(aborted_records) AS aborted_records,
                  min(first_offset) AS first_offset, max(next_offset) AS next_offset,

@@ -50,7 +50,7 @@ def pipeline_row(cluster: str, known: Pipeline, audited: PipelineSettings | None
         "Sink": cut(known.sink or "–"),
         "Promise": wording.promise(known.promise, known.is_inferred),
         "Message id": _message_id(audited.id) if audited else "not audited",
-        "Ids kept": f"{audited.rate:.3g}" if audited else "–",
+        "Ids kept": _ids_kept(audited) if audited else "–",
         "Settle, s": f"{audited.settle_s:g}" if audited else "–",
         "Horizon, s": f"{audited.horizon_s:g}" if audited else "–",
         "One to one": ("declared" if audited.one_to_one else "no") if audited else "–",
@@ -142,6 +142,11 @@ def _connection(security: Security) -> str:
     """Protocol, mechanism and user. Passwords and keys, even where they are kept, are nobody's business here."""
     parts = (security.protocol, security.sasl_mechanism, f"as {security.username}" if security.username else None)
     return cut(" · ".join(part for part in parts if part), 160)
+
+
+def _ids_kept(audited: PipelineSettings) -> str:
+    within = "" if audited.records_per_s is None else f", less above {audited.records_per_s:g} records/s"
+    return f"{audited.rate:.3g}{within}"
 
 
 def _message_id(known: MessageId) -> str:

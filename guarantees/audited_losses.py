@@ -39,12 +39,12 @@ def with_audits(
     episodes: Iterable[LossEpisode],
     audits: Iterable[AuditedLosses],
     shared: LossAudit,
-    estimated: Callable[[int], Bounds],
+    estimated: Callable[[Sequence[LostId]], Bounds],
 ) -> list[LossEpisode]:
     """Every episode, narrowed by the audits of its ids, and those of which no live round knows.
 
     Of audits whose windows overlap the one that found most counts. Where several episodes lie in one window, each of
-    its ids belongs to the nearest. `estimated` scales a number of sampled ids, as for the episodes.
+    its ids belongs to the nearest. `estimated` scales sampled ids, as for the episodes.
     """
     found = list(episodes)
     shares: list[list[Share]] = [[] for _ in found]
@@ -84,21 +84,23 @@ def _shared_out(audit: AuditedLosses, episodes: Sequence[LossEpisode]) -> list[t
     return [tuple(share) for share in shares]
 
 
-def _joined(episode: LossEpisode, shares: Sequence[Share], estimated: Callable[[int], Bounds]) -> LossEpisode:
+def _joined(
+    episode: LossEpisode, shares: Sequence[Share], estimated: Callable[[Sequence[LostId]], Bounds]
+) -> LossEpisode:
     """What came late, by whoever saw it, is not lost."""
     told = [one for share in shares for one in share.ids] + [*episode.late, *episode.lost]
     late = {one.offset: one for one in told if one.is_late}
     lost = {one.offset: one for one in told if one.offset not in late}
     outside = [one for one in episode.lost if not any(share.audit.holds(one) for share in shares)]
     counts = [_counted(share, lost.keys(), late.keys()) for share in shares]
-    beside = estimated(len(outside)) if outside else Bounds(0, 0, 0, Unit.MESSAGE_IDS)
+    beside = estimated(outside) if outside else Bounds(0, 0, 0, Unit.MESSAGE_IDS)
     newest = max(shares, key=lambda share: share.audit.decided_at_ms).audit
     return replace(
         episode,
         lost=tuple(lost[offset] for offset in sorted(lost)),
         late=tuple(late[offset] for offset in sorted(late)),
         total=_sum([*counts, beside]),
-        sampling_rate=episode.sampling_rate if outside else 1.0,
+        sampling_rate=min((one.sampling_rate for one in outside), default=1.0),
         decided_at_ms=max(episode.decided_at_ms, newest.decided_at_ms),
         sink_read_to=newest.sink_read_to if newest.decided_at_ms > episode.decided_at_ms else episode.sink_read_to,
         audited=tuple(sorted((share.audit.first_offset, share.audit.next_offset) for share in shares)),
@@ -131,4 +133,5 @@ def _sum(parts: Iterable[Bounds]) -> Bounds:
 def _nothing_seen(audit: AuditedLosses, shared: LossAudit) -> LossEpisode:
     own = {name: getattr(shared, name) for name in LossAudit.__dataclass_fields__}
     own |= {"sink_read_to": audit.sink_read_to, "decided_at_ms": audit.decided_at_ms}
-    return LossEpisode(**own, partition=audit.partition, lost=(), late=(), total=Bounds(0, 0, 0, Unit.MESSAGE_IDS))
+    nothing = Bounds(0, 0, 0, Unit.MESSAGE_IDS)
+    return LossEpisode(**own, partition=audit.partition, lost=(), late=(), total=nothing, sampling_rate=1.0)

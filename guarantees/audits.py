@@ -90,7 +90,8 @@ class DuplicateGroup:
 class LostId:
     """A source record the group's commit passed and the sink never showed. Offsets are the source's.
 
-    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed.
+    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed. `sampling_rate`
+    is the share of ids that was compared when it was judged.
     """
 
     message_id: str | None
@@ -98,6 +99,7 @@ class LostId:
     observed_at_ms: int
     passed_at_ms: int | None
     is_late: bool
+    sampling_rate: float = 1.0
 
     @property
     def known_since_ms(self) -> int:
@@ -110,7 +112,7 @@ class AbortedId:
     """An id the sink shows of which the source holds aborted records only: offset and producer are the first one's.
 
     `found_at` is the sink record, as topic-partition:offset. The source was searched for a committed record since
-    `sought_since_ms`.
+    `sought_since_ms`. `sampling_rate` is the share of ids that was compared when it was judged.
     """
 
     message_id: str | None
@@ -121,6 +123,7 @@ class AbortedId:
     sink_observed_at_ms: int
     sought_since_ms: int
     decided_at_ms: int
+    sampling_rate: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +137,6 @@ class AbortedAudit:
     partition: int
     group_id: str
     sink: str
-    sampling_rate: float
     settle_s: float
     horizon_s: float
 
@@ -175,7 +177,6 @@ class LossAudit:
     topic_id: str
     group_id: str
     sink: str
-    sampling_rate: float
     settle_s: float
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]

@@ -1,13 +1,14 @@
 """From rows of aborted_at_sink to the findings of the aborted-read rule."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from guarantees.audits import AbortedAudit, AbortedId
 from guarantees.findings import Bounds, Finding, Unit
 from guarantees.rules.aborted_reads import aborted_read_findings
 from settings import PipelineSettings
-from spark_jobs.statistics import ids
+from spark_jobs.statistics import ids_at_rates
 from store.metrics import Transaction
 
 _ABORTED = """
@@ -35,20 +36,18 @@ def aborted_findings(
 
 
 def _of_partition(pipeline: PipelineSettings, rows: Sequence[Mapping[str, Any]], now_ms: int) -> list[Finding]:
-    rate = min(row["sampling_rate"] for row in rows)
-
-    def estimated(seen: int) -> Bounds:
-        interval = ids(seen, rate)
-        return Bounds(interval.lower, interval.estimate, interval.upper, Unit.MESSAGE_IDS)
-
     audit = AbortedAudit(
         pipeline=pipeline.name,
         **{name: rows[0][name] for name in ("cluster_id", "topic", "topic_id", "partition")},
         group_id=pipeline.group,
         sink=pipeline.sink or "",
-        sampling_rate=rate,
         settle_s=pipeline.settle_s,
         horizon_s=pipeline.horizon_s,
     )
     found = [AbortedId(**{name: row[name] for name in AbortedId.__dataclass_fields__}) for row in rows]
-    return aborted_read_findings(audit, found, estimated, now_ms)
+    return aborted_read_findings(audit, found, _estimated, now_ms)
+
+
+def _estimated(found: Iterable[AbortedId]) -> Bounds:
+    interval = ids_at_rates(Counter(one.sampling_rate for one in found))
+    return Bounds(interval.lower, interval.estimate, interval.upper, Unit.MESSAGE_IDS)

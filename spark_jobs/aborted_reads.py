@@ -102,7 +102,7 @@ class AbortedWatch:
         shown = sample_files(self._data_dir, of_sink, due) if due.to_ms > due.from_ms else []
         if not aborted or not shown or due.from_ms > self._sink_read_at_ms:
             return []
-        rate = min([self.pipeline.rate, *(coverage[part].rate for part in (*sources, *sinks))])
+        rate = self._rate(coverage, sources, sinks, due.from_ms)
         ids = aborted_reads(
             as_frame(spark, aborted).where(is_kept_column(sf.col("id_hash"), rate)),
             as_frame(spark, shown).where(_read_within(due)),
@@ -113,6 +113,13 @@ class AbortedWatch:
         since_ms = max(horizon.from_ms, *(coverage[part].since_ms for part in sources))
         fixed = {"pipeline": self.pipeline.name, "sought_since": since_ms, "sampling_rate": rate}
         return [_row(each, parts[each["topic_id"], each["partition"]], now_ms) | fixed for each in ids]
+
+    def _rate(
+        self, coverage: Mapping[Part, Coverage], sources: Iterable[Part], sinks: Iterable[Part], since_ms: int
+    ) -> float:
+        """The lowest of all that is kept of the source, where a committed record is sought, and of the sink since."""
+        of_source = [coverage[part].lowest_rate_since(0) for part in sources]
+        return min([self.pipeline.rate, *of_source, *(coverage[part].lowest_rate_since(since_ms) for part in sinks)])
 
 
 def aborted_reads(aborted: DataFrame, sink: DataFrame, committed: DataFrame) -> list[dict[str, Any]]:

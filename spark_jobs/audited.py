@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from settings import MessageId, PipelineSettings, SettingsError
+from spark_jobs.budget import Sampling
 
 
 @dataclass(frozen=True, slots=True)
 class AuditedTopic:
-    """How one topic is sampled. Pipelines that share it share its ids; the finest rate and longest horizon count.
+    """How one topic is sampled. Pipelines that share it share its ids; the finest sampling and longest horizon count.
 
     `copies` of an id are meant to be there: a sink has as many as the pipeline's fan-out.
     """
@@ -16,7 +17,7 @@ class AuditedTopic:
     cluster: str
     topic: str
     message_id: MessageId
-    rate: float
+    samplings: frozenset[Sampling]
     horizon_s: float
     store_ids: bool
     copies: int = 1
@@ -37,7 +38,7 @@ def _as_audited(pipeline: PipelineSettings, topic: str) -> AuditedTopic:
         cluster=pipeline.cluster,
         topic=topic,
         message_id=pipeline.id,
-        rate=pipeline.rate,
+        samplings=frozenset({Sampling(pipeline.rate, pipeline.records_per_s)}),
         horizon_s=pipeline.horizon_s,
         store_ids=pipeline.store_ids,
         copies=pipeline.fan_out if topic == pipeline.sink else 1,
@@ -56,7 +57,7 @@ def _joined(known: AuditedTopic | None, added: AuditedTopic, pipeline: str) -> A
         cluster=known.cluster,
         topic=known.topic,
         message_id=known.message_id,
-        rate=max(known.rate, added.rate),
+        samplings=known.samplings | added.samplings,
         horizon_s=max(known.horizon_s, added.horizon_s),
         store_ids=known.store_ids and added.store_ids,
         copies=max(known.copies, added.copies),

@@ -1,7 +1,7 @@
 """One watched cluster as the live job sees it: its connections, its plan of a round, and what reading it costs."""
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -9,11 +9,13 @@ from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from settings import ClusterSettings
 from spark_jobs.audited import AuditedTopic
+from spark_jobs.budget import Mark, first_guess, marked, newest_rate, offsets_per_s, topic_rate
 from spark_jobs.ledger import Coverage
 from spark_jobs.offsets import ClusterNow, fetch_cluster_now
 from spark_jobs.ranges import OffsetRange, Part, Plan, plan
 from spark_jobs.retries import Retries
 from spark_jobs.samples import RangeRead
+from spark_jobs.sampling import beyond
 from spark_jobs.sources.kafka_ranges import RangeRequest
 
 logger = logging.getLogger(__name__)
@@ -31,6 +33,7 @@ class AuditedCluster:
         )
         self._retries = Retries()
         self._bytes_per_offset: dict[str, float] = {}
+        self._marks: Mapping[Part, Sequence[Mark]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -72,15 +75,31 @@ class AuditedCluster:
         )
         return Plan(planned.ranges, planned.anchors, planned.purged, {**planned.waiting, **resting}, planned.backlog)
 
-    def request(self, planned: OffsetRange) -> RangeRequest:
-        """A planned range with all a worker needs."""
+    def rates(self, now: ClusterNow, coverage: Mapping[Part, Coverage]) -> dict[str, float]:
+        """By topic id, the share of ids that the round keeps; asked once for each look."""
+        self._marks = marked(self._marks, now.parts)
+        return {
+            part.topic_id: self._rate(part, now, coverage)
+            for part in {now.part.topic_id: now.part for now in now.parts}.values()
+        }
+
+    def _rate(self, part: Part, now: ClusterNow, coverage: Mapping[Part, Coverage]) -> float:
+        topic, current = self.topic(part.topic), newest_rate(coverage, part.topic_id)
+        speed = offsets_per_s(self._marks, part.topic_id)
+        if speed is None and current is None:
+            speed = first_guess(now.parts, part.topic_id, topic.horizon_s)
+        return topic_rate(topic.samplings, speed, current)
+
+    def request(self, planned: OffsetRange, rate: float, awaited: Iterable[int] = ()) -> RangeRequest:
+        """A planned range with all a worker needs; `awaited` are hashes of ids that are kept at every rate."""
         topic = self.topic(planned.part.topic)
         return RangeRequest(
             range=planned,
             bootstrap_servers=self._settings.bootstrap_servers,
             security=self._settings.security,
             message_id=topic.message_id,
-            rate=topic.rate,
+            rate=rate,
+            awaited=beyond(awaited, rate),
             horizon_s=topic.horizon_s,
             store_ids=topic.store_ids,
             copies=topic.copies,

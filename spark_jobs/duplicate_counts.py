@@ -5,13 +5,14 @@ the exact count takes the place of the estimate.
 """
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from guarantees.audits import DuplicateCause, DuplicateExample, DuplicateGroup, StoredCopy
 from guarantees.findings import Bounds, Unit
-from spark_jobs.statistics import ExtraCopies, extra_copies
+from spark_jobs.statistics import copies_at_rates
 from store.metrics import Transaction
 
 EXAMPLES = 5
@@ -30,8 +31,13 @@ SELECT {_KEY}, list(DISTINCT first_producer_id) AS first_producer_ids, sum(sampl
     list(examples ORDER BY first_offset)[:{EXAMPLES}] AS examples
 FROM duplicates SEMI JOIN due USING ({_KEY}) GROUP BY ALL
 """
+_RATES = f"""{_DUE}
+SELECT {_KEY}, sampling_rate AS rate, sum(sampled_extra_copies)::BIGINT AS sampled
+FROM duplicates SEMI JOIN due USING ({_KEY}) GROUP BY ALL
+"""
 _RANGES = f"""{_DUE}
-SELECT {_KEY}, first_copy_offset AS first, last_copy_offset AS last, sampled_extra_copies AS sampled
+SELECT {_KEY}, first_copy_offset AS first, last_copy_offset AS last, sampling_rate AS rate,
+    sampled_extra_copies AS sampled
 FROM duplicates SEMI JOIN due USING ({_KEY}) SEMI JOIN audit_duplicates USING ({_KEY})
 """
 _EXACT = f"""{_DUE}
@@ -50,9 +56,10 @@ Row = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Counted:
-    """What is known of one group: live over all covered ranges, its ranges one by one, and exact audits."""
+    """What is known of one group: live over all covered ranges, by rate, its ranges one by one, and exact audits."""
 
     live: Row | None = None
+    seen: dict[float, int] = field(default_factory=dict)
     ranges: list[Row] = field(default_factory=list)
     audits: list[Row] = field(default_factory=list)
 
@@ -62,6 +69,8 @@ def duplicate_groups(transaction: Transaction, since_ms: int, edge_s: Mapping[st
     found: dict[tuple[object, ...], Counted] = {}
     for row in transaction.query(_LIVE, [since_ms, since_ms]).to_pylist():
         found.setdefault(_key(row), Counted()).live = row
+    for row in transaction.query(_RATES, [since_ms, since_ms]).to_pylist():
+        found[_key(row)].seen[row["rate"]] = row["sampled"]
     for row in transaction.query(_RANGES, [since_ms, since_ms]).to_pylist():
         found[_key(row)].ranges.append(row)
     for row in transaction.query(_EXACT, [since_ms, since_ms]).to_pylist():
@@ -120,14 +129,14 @@ def _bounds(counted: Counted, audits: Sequence[Row], is_exact: bool) -> Bounds:
     if live is None:
         return Bounds(exact, exact, exact, Unit.RECORDS)
     if not audits:
-        return _sampled_bounds(live)
-    sampled = dict.fromkeys(("inside", "across", "outside"), 0)
+        return _all_of(counted)
+    sampled: dict[str, Counter[float]] = {place: Counter() for place in ("inside", "across", "outside")}
     for row in counted.ranges:
-        sampled[_place(row, audits)] += row["sampled"]
-    inside, beside = _part(sampled["inside"], live), _part(sampled["outside"] + sampled["across"], live)
-    least = max(exact, sampled["inside"])
+        sampled[_place(row, audits)][row["rate"]] += row["sampled"]
+    inside, beside = _part(sampled["inside"], counted), _part(sampled["outside"] + sampled["across"], counted)
+    least = max(exact, sampled["inside"].total())
     return Bounds(
-        least + _part(sampled["outside"], live).lower,
+        least + _part(sampled["outside"], counted).lower,
         (least if is_exact else max(least, inside.estimate or 0)) + (beside.estimate or 0),
         (least if is_exact else max(least, inside.upper or 0)) + (beside.upper or 0),
         Unit.RECORDS,
@@ -144,22 +153,23 @@ def _place(row: Row, audits: Iterable[Row]) -> str:
     return "outside"
 
 
-def _sampled_bounds(row: Row) -> Bounds:
+def _all_of(counted: Counted) -> Bounds:
     """The interval of a single range as it was computed; over several, one extra copy per id and range is assumed."""
-    if row["ranges"] == 1:
+    row = counted.live
+    if row is not None and row["ranges"] == 1:
         return Bounds(row["lower"], row["estimate"], row["upper"], Unit.RECORDS)
-    return _interval(row["sampled"], row["sampling_rate"])
+    return _interval(counted.seen)
 
 
-def _part(sampled: int, live: Row) -> Bounds:
+def _part(sampled: Counter[float], counted: Counted) -> Bounds:
     """So many of the sampled copies. Nothing where nothing was seen: what may have been there is not of the group."""
-    if sampled in (0, live["sampled"]):
-        return _sampled_bounds(live) if sampled else Bounds(0, 0, 0, Unit.RECORDS)
-    return _interval(sampled, live["sampling_rate"])
+    if not sampled.total():
+        return Bounds(0, 0, 0, Unit.RECORDS)
+    return _all_of(counted) if sampled == counted.seen else _interval(sampled)
 
 
-def _interval(sampled: int, rate: float) -> Bounds:
-    interval = extra_copies(ExtraCopies(sampled, sampled, 1), rate)
+def _interval(seen: Mapping[float, int]) -> Bounds:
+    interval = copies_at_rates(seen)
     return Bounds(interval.lower, interval.estimate, interval.upper, Unit.RECORDS)
 
 

@@ -5,12 +5,14 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 
 from spark_jobs.ranges import OffsetRange
+from spark_jobs.sampling import is_kept
 from spark_jobs.statistics import ExtraCopies, extra_copies
 from spark_jobs.transforms import duplicates as transforms
 from store.rows import Row
@@ -26,12 +28,16 @@ def duplicate_rows(
 ) -> list[dict[str, object]]:
     """Rows of the table `duplicates`, without run and horizon; `new` is rows of id_samples.
 
-    By topic id: `rates` of the samples, and how many copies of an id are `meant` to be there.
+    By topic id: `rates`, the lowest at which any of its samples was taken, earlier or new, and how many copies of an id
+    are `meant` to be there. Only ids kept at that rate are compared: all their copies are among the samples.
 
     Most ids have one copy, and most rounds no duplicate: the earlier copies of the new ids are asked for first, and
     what follows is a query over the ids that have two.
     """
     spark = earlier.sparkSession
+    new = kept_everywhere(new, rates)
+    if not new.num_rows:
+        return []
     known = transforms.of_new_ids(earlier, spark.createDataFrame(new.select(transforms.ID_KEYS))).toArrow()
     repeated = with_another_copy(new, known)
     if not repeated.num_rows:
@@ -45,6 +51,15 @@ def duplicate_rows(
         duplicate_row(group, first_offsets[group["topic_id"], group["partition"]], rates[group["topic_id"]])
         for group in groups
     ]
+
+
+def kept_everywhere(new: pa.Table, rates: Mapping[str, float]) -> pa.Table:
+    """The samples whose ids are kept at their topic's rate."""
+    kept = np.zeros(new.num_rows, dtype=np.bool_)
+    id_hash = new["id_hash"].to_numpy()
+    for topic_id, rate in rates.items():
+        kept |= pc.equal(new["topic_id"], topic_id).to_numpy() & is_kept(id_hash, rate)
+    return new.filter(pa.array(kept))
 
 
 def with_another_copy(new: pa.Table, known: pa.Table) -> pa.Table:

@@ -1,7 +1,7 @@
 """The ledger of covered ranges: what was read completely. It commits with the metrics computed from it."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from spark_jobs.ranges import OffsetRange, Part, PartNow
 from spark_jobs.samples import RangeRead
@@ -12,42 +12,77 @@ COMPLETE, PURGED = "complete", "purged"
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
-    """How far one partition has been read, since when, and the lowest rate its samples were taken at."""
+class Sampled:
+    """Until when, and up to which offset, ranges were sampled at a rate, and none after them at a lower one."""
 
+    until_ms: int
     next_offset: int
-    since_ms: int
     rate: float
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far one partition has been read, since when, and at which rates: `sampled` rise, the newest range is last."""
+
+    next_offset: int
+    since_ms: int
+    sampled: tuple[Sampled, ...] = ()
+
+    def lowest_rate_since(self, since_ms: int) -> float:
+        """Of ranges read since then; 1 where there are none: there is nothing that a lower rate could have left out."""
+        return next((each.rate for each in self.sampled if each.until_ms >= since_ms), 1.0)
+
+    def lowest_rate_from(self, offset: int) -> float:
+        """Of ranges that hold this offset or a later one."""
+        return next((each.rate for each in self.sampled if each.next_offset > offset), 1.0)
+
+
 def load_coverage(transaction: Transaction, recent_ms: int) -> dict[Part, Coverage]:
-    """Of every partition ever read; the rate is that of ranges read since `recent_ms`, 1 where there are none."""
-    rows = transaction.query(
-        """SELECT cluster_id, topic, topic_id, "partition", max(next_offset) AS next_offset,
-            epoch_ms(min(observed_at)) AS since_ms,
-            coalesce(
-                min(sampling_rate) FILTER (state = 'complete' AND observed_at >= make_timestamptz(? * 1000)), 1
-            ) AS rate
-        FROM ledger GROUP BY ALL""",
+    """Of every partition ever read; rates are those of ranges read since `recent_ms`."""
+    coverage = {
+        _part(row): Coverage(row["next_offset"], row["since_ms"])
+        for row in transaction.query(
+            """SELECT cluster_id, topic, topic_id, "partition", max(next_offset) AS next_offset,
+                epoch_ms(min(observed_at)) AS since_ms
+            FROM ledger GROUP BY ALL"""
+        ).to_pylist()
+    }
+    rates = transaction.query(
+        """SELECT cluster_id, topic, topic_id, "partition", sampling_rate AS rate, max(next_offset) AS next_offset,
+            epoch_ms(max(observed_at)) AS until_ms
+        FROM ledger WHERE state = 'complete' AND observed_at >= make_timestamptz(? * 1000)
+        GROUP BY ALL ORDER BY next_offset""",
         [recent_ms],
     )
-    return {
-        Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"]): Coverage(
-            row["next_offset"], row["since_ms"], row["rate"]
-        )
-        for row in rows.to_pylist()
-    }
+    for row in rates.to_pylist():
+        known = coverage[_part(row)]
+        newest = Sampled(row["until_ms"], row["next_offset"], row["rate"])
+        coverage[_part(row)] = replace(known, sampled=_and_then(known.sampled, newest))
+    return coverage
 
 
 def extended(coverage: Mapping[Part, Coverage], rows: Iterable[Row]) -> dict[Part, Coverage]:
     """The coverage after these ledger rows were committed."""
     after = dict(coverage)
     for row in rows:
-        part = Part(*(row[name] for name in ("cluster_id", "topic", "topic_id", "partition")))
-        known = after.get(part, Coverage(0, row["observed_at"], 1.0))
-        rate = row["sampling_rate"] if row["state"] == COMPLETE else known.rate
-        after[part] = Coverage(max(known.next_offset, row["next_offset"]), known.since_ms, min(known.rate, rate))
+        known = after.get(_part(row), Coverage(0, row["observed_at"]))
+        sampled = known.sampled
+        if row["state"] == COMPLETE:
+            newest = Sampled(row["observed_at"], row["next_offset"], row["sampling_rate"])
+            sampled = _and_then(sampled, newest)
+        after[_part(row)] = Coverage(max(known.next_offset, row["next_offset"]), known.since_ms, sampled)
     return after
+
+
+def compared_rates(reads: Iterable[RangeRead], coverage: Mapping[Part, Coverage], now_ms: int) -> dict[str, float]:
+    """By topic id, at which rate ranges just read are compared with their topic's horizon; `coverage` includes them."""
+    horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in reads}
+    return {each: lowest_rate(coverage, each, now_ms - round(1000 * ago_s)) for each, ago_s in horizon_s.items()}
+
+
+def lowest_rate(coverage: Mapping[Part, Coverage], topic_id: str, since_ms: int) -> float:
+    """What all samples of a topic taken since then have in common: ids kept at this rate. 1 where there are none."""
+    return min((c.lowest_rate_since(since_ms) for part, c in coverage.items() if part.topic_id == topic_id), default=1)
 
 
 def read_row(read: RangeRead, segment: str | None) -> dict[str, object]:
@@ -89,6 +124,17 @@ def unread_row(covered: OffsetRange, now: PartNow, state: str, rate: float) -> d
         "segment": None,
         "observed_at": now.observed_at_ms,
     }
+
+
+def _and_then(sampled: Sequence[Sampled], newest: Sampled) -> tuple[Sampled, ...]:
+    """A lower rate hides the higher ones before it; a clock set back in between hides nothing."""
+    lower = tuple(each for each in sampled if each.rate < newest.rate)
+    hidden = [each.until_ms for each in sampled if each.rate >= newest.rate]
+    return (*lower, replace(newest, until_ms=max([newest.until_ms, *hidden])))
+
+
+def _part(row: Row) -> Part:
+    return Part(*(row[name] for name in ("cluster_id", "topic", "topic_id", "partition")))
 
 
 def _place(covered: OffsetRange) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """One pipeline's comparison source → sink, round by round: what is remembered between the judgements."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,11 @@ class LossWatch:
         lost = transaction.query("SELECT * FROM lost_ids WHERE pipeline = ? AND state = ?", [pipeline.name, LOST])
         self._remember(python_rows("lost_ids", lost))
 
+    @property
+    def lost_hashes(self) -> Collection[int]:
+        """Of ids that the sink lacks until now."""
+        return self._lost.keys()
+
     def judge_round(
         self,
         spark: SparkSession,
@@ -79,7 +84,9 @@ class LossWatch:
         if any(step.is_due for step in steps.values()):
             found = self._judge(spark, steps, sources, sinks, coverage, now_ms)
         else:
-            found = LossRound({part: step.before for part, step in steps.items() if part not in self._judged})
+            rate = self._rate(steps, sinks, coverage, now_ms)
+            begun = {part: step.before.at_rate(rate) for part, step in steps.items() if part not in self._judged}
+            found = LossRound(begun)
         return self._with_late(found, late)
 
     def rows(self, found: LossRound, coverage: Mapping[Part, Coverage], now_ms: int) -> list[dict[str, object]]:
@@ -89,12 +96,20 @@ class LossWatch:
             for part, covered in coverage.items()
             if part.topic == self.pipeline.sink and part.cluster_id in {source.cluster_id for source in found.judged}
         }
+        lost = self._lost_after(found)
         return [
-            losses_row(
-                self.pipeline, part, judged, rate=self._rate(coverage, [part]), sink_read_to=read_to, now_ms=now_ms
-            )
+            losses_row(self.pipeline, part, judged, lost=lost.get(part, ()), sink_read_to=read_to, now_ms=now_ms)
             for part, judged in found.judged.items()
         ]
+
+    def _lost_after(self, found: LossRound) -> dict[Part, list[dict[str, Any]]]:
+        """The rows of ids that are lost once the round is accepted."""
+        rows = {place_of(row): row for known in self._lost.values() for row in known} if found.judged else {}
+        rows |= {place_of(row): row for row in found.lost_ids}
+        lost: dict[Part, list[dict[str, Any]]] = {}
+        for row in (row for row in rows.values() if row["state"] == LOST):
+            lost.setdefault(_part(row), []).append(row)
+        return lost
 
     def accept(self, found: LossRound) -> None:
         """The rows are committed: go on from there."""
@@ -183,18 +198,21 @@ class LossWatch:
             steps,
             self._commits,
             pipeline=self.pipeline,
-            rate=self._rate(coverage, (*sources, *sinks)),
+            rate=self._rate(steps, sinks, coverage, 0 if window is None else window.from_ms),
             now_ms=now_ms,
         )
 
-    def _rate(self, coverage: Mapping[Part, Coverage], parts: Iterable[Part]) -> float:
-        """Samples nest: compare at the lowest rate either topic was lately sampled at."""
-        return min([self.pipeline.rate, *(coverage[part].rate for part in parts if part in coverage)])
+    def _rate(
+        self, steps: Mapping[Part, Step], sinks: Iterable[Part], coverage: Mapping[Part, Coverage], since_ms: int
+    ) -> float:
+        """Samples nest: compare at the lowest rate of the source's ranges that are judged and the sink's since then."""
+        of_source = [coverage[part].lowest_rate_from(step.before.judged_to) for part, step in steps.items()]
+        return min([self.pipeline.rate, *of_source, *(coverage[part].lowest_rate_since(since_ms) for part in sinks)])
 
     def _with_late(self, found: LossRound, late: list[dict[str, Any]]) -> LossRound:
         judged = dict(found.judged)
         for row in (row for row in late if row["state"] == LATE):
-            part = Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"])
+            part = _part(row)
             state = judged.get(part) or self._judged[part]
             judged[part] = replace(state, ids_lost=state.ids_lost - 1, ids_late=state.ids_late + 1)
         return LossRound(judged, (*found.lost_ids, *late))
@@ -211,9 +229,8 @@ def _sampled(reads: Iterable[RangeRead], sinks: list[Part]) -> list[tuple[str, i
 
 def _load_judged(transaction: Transaction, pipeline: str) -> dict[Part, Judged]:
     rows = transaction.query("SELECT * FROM losses WHERE pipeline = ?", [pipeline]).to_pylist()
-    return {
-        Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"]): Judged(
-            **{name: row[name] for name in Judged.__dataclass_fields__}
-        )
-        for row in rows
-    }
+    return {_part(row): Judged(**{name: row[name] for name in Judged.__dataclass_fields__}) for row in rows}
+
+
+def _part(row: Mapping[str, Any]) -> Part:
+    return Part(row["cluster_id"], row["topic"], row["topic_id"], row["partition"])

@@ -5,7 +5,8 @@ been decided and read. Until then it is unseen; what comes after all makes a los
 """
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from settings import PipelineSettings
 from spark_jobs.commits import CommitSample, due_to, judging_starts_at, passed_at, seen_before
 from spark_jobs.ranges import Part
 from spark_jobs.sampling import is_kept_column
-from spark_jobs.statistics import ids
+from spark_jobs.statistics import ids_at_rates
 from spark_jobs.transforms.losses import judged_ids
 
 LOST, LATE = "lost", "late"
@@ -24,7 +25,10 @@ LOST, LATE = "lost", "late"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Where the judging of one source partition stands: ids in [judged_from, judged_to) are judged."""
+    """Where the judging of one source partition stands: ids in [judged_from, judged_to) are judged.
+
+    `sampling_rate` is the lowest they were compared at; what is lost is scaled by the rate each id was compared at.
+    """
 
     judged_from: int
     judged_to: int
@@ -32,6 +36,13 @@ class Judged:
     ids_unseen: int = 0
     ids_lost: int = 0
     ids_late: int = 0
+    sampling_rate: float = 1.0
+
+    def at_rate(self, rate: float) -> "Judged":
+        """The state once ids up to `judged_to` are compared at this rate."""
+        return replace(
+            self, sampling_rate=rate if self.judged_to == self.judged_from else min(self.sampling_rate, rate)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +108,10 @@ def judge(
     rate: float,
     now_ms: int,
 ) -> LossRound:
-    """Judge the due ids of all partitions in one Spark job."""
+    """Judge the due ids of all partitions in one Spark job.
+
+    `rate` is the lowest of all samples that are compared: of other ids one side may lack what the other has.
+    """
     by_partition = {part.partition: step for part, step in steps.items()}
     kept = is_kept_column(sf.col("id_hash"), rate)
     candidates = source.where(kept & _between(by_partition)).withColumn("is_due", _is_due(by_partition))
@@ -107,14 +121,15 @@ def judge(
     lost_ids: list[dict[str, Any]] = []
     for part, step in steps.items():
         row = rows.get(part.partition, {"ids_judged": 0, "ids_unseen": 0, "lost": []})
+        before = step.before.at_rate(rate) if step.is_due else step.before
         judged[part] = replace(
-            step.before,
+            before,
             judged_to=step.due_to,
             ids_judged=step.before.ids_judged + row["ids_judged"],
             ids_unseen=row["ids_unseen"],
             ids_lost=step.before.ids_lost + len(row["lost"]),
         )
-        lost_ids += [_lost_row(pipeline, part, lost, commits[part], now_ms) for lost in row["lost"]]
+        lost_ids += [_lost_row(pipeline, part, lost, commits[part], rate, now_ms) for lost in row["lost"]]
     return LossRound(judged, tuple(lost_ids))
 
 
@@ -148,10 +163,17 @@ def _shown_once(row: Mapping[str, Any], found_at: str, now_ms: int) -> dict[str,
 
 
 def losses_row(
-    pipeline: PipelineSettings, part: Part, judged: Judged, *, rate: float, sink_read_to: Mapping[int, int], now_ms: int
+    pipeline: PipelineSettings,
+    part: Part,
+    judged: Judged,
+    *,
+    lost: Iterable[Mapping[str, Any]],
+    sink_read_to: Mapping[int, int],
+    now_ms: int,
 ) -> dict[str, object]:
-    """A row of the table `losses`, without its run."""
-    interval = ids(judged.ids_lost, rate)
+    """A row of the table `losses`, without its run; `lost` are the partition's rows of lost_ids that are lost."""
+    seen = Counter(row["sampling_rate"] or judged.sampling_rate for row in lost)
+    interval = ids_at_rates({judged.sampling_rate: 0, **seen})
     return {
         "pipeline": pipeline.name,
         **_place(part),
@@ -164,7 +186,7 @@ def losses_row(
         "lower": interval.lower,
         "estimate": interval.estimate,
         "upper": interval.upper,
-        "sampling_rate": rate,
+        "sampling_rate": judged.sampling_rate,
         "settle_s": pipeline.settle_s,
         "sink_read_to": json.dumps(sorted(sink_read_to.items())),
         "observed_at": now_ms,
@@ -187,7 +209,12 @@ def _is_due(steps: Mapping[int, Step]) -> Column:
 
 
 def _lost_row(
-    pipeline: PipelineSettings, part: Part, lost: Mapping[str, Any], commits: list[CommitSample], now_ms: int
+    pipeline: PipelineSettings,
+    part: Part,
+    lost: Mapping[str, Any],
+    commits: list[CommitSample],
+    rate: float,
+    now_ms: int,
 ) -> dict[str, Any]:
     return {
         "pipeline": pipeline.name,
@@ -197,6 +224,7 @@ def _lost_row(
         "message_id": lost["message_id"],
         "state": LOST,
         "missing": lost["missing"],
+        "sampling_rate": rate,
         "record_observed_at": round(lost["observed_at"].timestamp() * 1000),
         "passed_at": passed_at(commits, lost["offset"]),
         "decided_at": now_ms,

@@ -1,8 +1,8 @@
 """Lost ids of a pipeline as the metrics hold them, live and exact, as the input of the loss rule."""
 
 import json
-from collections.abc import Mapping
-from functools import partial
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from guarantees.audited_losses import AuditedLosses, with_audits
@@ -11,17 +11,17 @@ from guarantees.findings import Bounds, Unit
 from guarantees.rules.losses import loss_episodes
 from settings import PipelineSettings
 from spark_jobs.losses import LATE
-from spark_jobs.statistics import ids
+from spark_jobs.statistics import ids_at_rates
 from store.metrics import Transaction
 
 _LOST = """
 SELECT topic, topic_id, cluster_id, "partition", "offset", message_id, state,
-    epoch_ms(record_observed_at) AS observed_ms, epoch_ms(passed_at) AS passed_ms, epoch_ms(observed_at) AS changed_ms
-FROM lost_ids WHERE pipeline = ?
+    coalesce(lost_ids.sampling_rate, losses.sampling_rate, 1) AS rate,
+    epoch_ms(record_observed_at) AS observed_ms, epoch_ms(passed_at) AS passed_ms,
+    epoch_ms(lost_ids.observed_at) AS changed_ms
+FROM lost_ids LEFT JOIN losses USING (pipeline, cluster_id, topic, topic_id, "partition") WHERE pipeline = ?
 """
-_LOSSES = (
-    "SELECT topic_id, sampling_rate, settle_s, sink_read_to FROM losses WHERE pipeline = ? ORDER BY observed_at DESC"
-)
+_LOSSES = "SELECT topic_id, settle_s, sink_read_to FROM losses WHERE pipeline = ? ORDER BY observed_at DESC"
 # Lost only where the group is known to have passed, and where the sink still had all it had been given: what retention
 # or an open transaction hides of it may be what is sought.
 _AUDITED = """
@@ -54,9 +54,8 @@ def pipeline_episodes(transaction: Transaction, pipeline: PipelineSettings) -> l
     for topic_id in sorted(live.keys() | audits.keys()):
         rows, exact = live.get(topic_id, []), audits.get(topic_id, [])
         shared = _shared(pipeline, [*rows, *exact], state.get(topic_id), rows)
-        estimated = partial(_estimated, rate=shared.sampling_rate)
-        episodes = loss_episodes(shared, _live_ids(rows), estimated)
-        found += with_audits(episodes, [_audited(row, listed) for row in exact], shared, estimated)
+        episodes = loss_episodes(shared, _live_ids(rows), _estimated)
+        found += with_audits(episodes, [_audited(row, listed) for row in exact], shared, _estimated)
     return found
 
 
@@ -69,7 +68,6 @@ def _shared(pipeline: PipelineSettings, known: list[Row], state: Row | None, liv
         topic_id=known[0]["topic_id"],
         group_id=pipeline.group,
         sink=pipeline.sink or "",
-        sampling_rate=1.0 if state is None else state["sampling_rate"],
         settle_s=pipeline.settle_s if state is None else state["settle_s"],
         is_one_to_one=pipeline.one_to_one,
         sink_read_to=() if state is None else tuple((p, offset) for p, offset in json.loads(state["sink_read_to"])),
@@ -77,8 +75,8 @@ def _shared(pipeline: PipelineSettings, known: list[Row], state: Row | None, liv
     )
 
 
-def _estimated(seen: int, rate: float) -> Bounds:
-    interval = ids(seen, rate)
+def _estimated(lost: Iterable[LostId]) -> Bounds:
+    interval = ids_at_rates(Counter(one.sampling_rate for one in lost))
     return Bounds(interval.lower, interval.estimate, interval.upper, Unit.MESSAGE_IDS)
 
 
@@ -86,7 +84,9 @@ def _live_ids(rows: list[Row]) -> dict[int, list[LostId]]:
     """By partition of the source."""
     lost: dict[int, list[LostId]] = {}
     for row in rows:
-        one = LostId(row["message_id"], row["offset"], row["observed_ms"], row["passed_ms"], row["state"] == LATE)
+        one = LostId(
+            row["message_id"], row["offset"], row["observed_ms"], row["passed_ms"], row["state"] == LATE, row["rate"]
+        )
         lost.setdefault(row["partition"], []).append(one)
     return lost
 

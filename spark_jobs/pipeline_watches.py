@@ -56,6 +56,11 @@ class PipelineWatches:
         self._losses = [LossWatch(pipeline, data_dir, transaction, retention_ms) for pipeline in with_sink]
         self._aborted = [AbortedWatch(pipeline, data_dir, transaction, now_ms) for pipeline in with_sink]
 
+    def awaited(self, cluster: str, topic: str) -> set[int]:
+        """Hashes of ids that a topic lacks as the sink of a pipeline: they are looked for whatever is sampled."""
+        lacking = (w for w in self._losses if (w.pipeline.cluster, w.pipeline.sink) == (cluster, topic))
+        return {id_hash for watch in lacking for id_hash in watch.lost_hashes}
+
     def judge(
         self,
         spark: SparkSession,

@@ -24,10 +24,11 @@ from spark_jobs.duplicates import duplicate_rows, within_horizon
 from spark_jobs.findings import RecordFindings
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.pipeline_watches import Judgements, PipelineWatches
-from spark_jobs.ranges import Plan
+from spark_jobs.ranges import OffsetRange, Plan
 from spark_jobs.runs import run_row
 from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
 from spark_jobs.session import tasks_at_once
+from spark_jobs.sources.kafka_ranges import RangeRequest
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -42,10 +43,11 @@ COMMIT_ATTEMPTS = 12  # each waits for the file's readers as long as the store a
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a round knows before it reads: each cluster's state and plan, and what has to wait, with the reason."""
+    """What a round knows before it reads: each cluster's state and plan, the rates, and what waits, with the reason."""
 
     clusters: Mapping[str, ClusterNow]
     plans: Mapping[str, Plan]
+    rates: Mapping[str, float]  # by topic id
     waiting: Mapping[str, str]
 
     @property
@@ -114,9 +116,11 @@ class LiveRounds:
         rows = RoundRows()
         reads = self._read(looked, rows, now_ms)
         coverage = ledger.extended(self._coverage, rows.ledger)
+        rates = ledger.compared_rates(reads, coverage, now_ms)
+        rows.ledger = [{**row, "compared_rate": rates.get(row["topic_id"])} for row in rows.ledger]
         # Side by side: each is a few small queries, which leave one of two cores idle.
         with ThreadPoolExecutor(1, thread_name_prefix="duplicates") as beside:
-            duplicates = beside.submit(self._duplicates, reads, now_ms)
+            duplicates = beside.submit(self._duplicates, reads, rates, now_ms)
             found = self._watches.judge(self._spark, looked.clusters, coverage, reads, now_ms)
             rows.duplicates = duplicates.result()
         rows.losses, rows.lost_ids, rows.aborted_at_sink = found.loss_rows, found.lost_id_rows, found.aborted_rows
@@ -128,6 +132,7 @@ class LiveRounds:
     def _look(self, now_ms: int) -> Looked:
         clusters: dict[str, ClusterNow] = {}
         plans: dict[str, Plan] = {}
+        rates: dict[str, float] = {}
         waiting: dict[str, str] = {}
         for name, cluster in self._clusters.items():
             now = cluster.look(self._coverage, now_ms)
@@ -135,15 +140,16 @@ class LiveRounds:
                 waiting[f"cluster {name}"] = str(now)
                 continue
             clusters[name], plans[name] = now, cluster.plan(now, self._coverage, now_ms)
+            rates |= cluster.rates(now, self._coverage)
             waiting |= {f"topic {topic}": reason for topic, reason in now.missing.items()}
             waiting |= {str(part): reason for part, reason in plans[name].waiting.items()}
-        return Looked(clusters, plans, waiting)
+        return Looked(clusters, plans, rates, waiting)
 
     def _read(self, looked: Looked, rows: RoundRows, now_ms: int) -> list[RangeRead]:
         """Read every planned range in one Spark job, append the samples, and note all in the ledger's rows."""
-        requests = [self._clusters[name].request(r) for name, plan in looked.plans.items() for r in plan.ranges]
+        requests = [self._request(name, r, looked) for name, plan in looked.plans.items() for r in plan.ranges]
         for name, plan in looked.plans.items():
-            rows.ledger += self._unread_rows(name, looked.clusters[name], plan)
+            rows.ledger += _unread_rows(looked.clusters[name], plan, looked.rates)
         complete: list[RangeRead] = []
         for read in read_ranges(self._spark, requests, self._tasks) if requests else []:
             self._cluster_of(looked, read).note(read, now_ms)
@@ -152,17 +158,15 @@ class LiveRounds:
                 complete.append(read)
         return complete
 
-    def _unread_rows(self, name: str, cluster: ClusterNow, plan: Plan) -> list[dict[str, Any]]:
-        now = {each.part: each for each in cluster.parts}
-        rates = {part: self._clusters[name].topic(part.topic).rate for part in now}
-        states = ((ledger.COMPLETE, plan.anchors), (ledger.PURGED, plan.purged))
-        return [ledger.unread_row(r, now[r.part], state, rates[r.part]) for state, ranges in states for r in ranges]
+    def _request(self, name: str, planned: OffsetRange, looked: Looked) -> RangeRequest:
+        awaited = self._watches.awaited(name, planned.part.topic)
+        return self._clusters[name].request(planned, looked.rates[planned.part.topic_id], awaited)
 
     def _cluster_of(self, looked: Looked, read: RangeRead) -> AuditedCluster:
         cluster_id = read.range.part.cluster_id
         return next(self._clusters[name] for name, now in looked.clusters.items() if now.cluster_id == cluster_id)
 
-    def _duplicates(self, reads: Sequence[RangeRead], now_ms: int) -> list[dict[str, Any]]:
+    def _duplicates(self, reads: Sequence[RangeRead], rates: Mapping[str, float], now_ms: int) -> list[dict[str, Any]]:
         sampled = [read for read in reads if read.samples.num_rows]
         if not sampled:
             return []
@@ -173,7 +177,7 @@ class LiveRounds:
             earlier.where(within_horizon(since_ms)),
             new_samples(sampled),
             ranges=[read.range for read in sampled],
-            rates={read.range.part.topic_id: read.request.rate for read in sampled},
+            rates=rates,
             meant={read.range.part.topic_id: read.request.copies for read in sampled},
         )
         return [{**row, "horizon_s": horizon_s[row["topic_id"]], "observed_at": now_ms} for row in found]
@@ -227,6 +231,14 @@ class LiveRounds:
             logger.info(
                 "%s: %s ranges, %s records, backlog %s", *(row[n] for n in ("run_id", "ranges", "records", "backlog"))
             )
+
+
+def _unread_rows(cluster: ClusterNow, plan: Plan, rates: Mapping[str, float]) -> list[dict[str, Any]]:
+    now = {each.part: each for each in cluster.parts}
+    states = ((ledger.COMPLETE, plan.anchors), (ledger.PURGED, plan.purged))
+    return [
+        ledger.unread_row(r, now[r.part], state, rates[r.part.topic_id]) for state, ranges in states for r in ranges
+    ]
 
 
 def _in_words(waiting: Mapping[str, str]) -> str:

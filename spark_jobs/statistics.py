@@ -4,7 +4,7 @@ The randomness is the hash's, so the formulas hold however bursty the data are. 
 default. Methods: Clopper-Pearson 1934, Fay-Feuer 1997, Horvitz-Thompson 1952.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from scipy.stats import binom, chi2
@@ -49,12 +49,38 @@ def extra_copies(seen: ExtraCopies, probability: float, alpha: float = 0.05) -> 
     if probability >= 1:
         return Interval(seen.total, seen.total, seen.total)
     weight = max(seen.largest, 1) / probability
-    estimate, variance = seen.total / probability, seen.squares / probability**2
+    return _gamma_interval(seen.total, seen.total / probability, seen.squares / probability**2, weight, alpha)
+
+
+def ids_at_rates(seen: Mapping[float, int], alpha: float = 0.05) -> Interval:
+    """How many ids there are where so many were seen at each rate; at one rate, the interval of `ids`."""
+    sampled = [rate for rate in seen if rate < 1]
+    if len(sampled) != 1:
+        return copies_at_rates(seen, alpha)
+    exact, beside = sum(seen.values()) - seen[sampled[0]], ids(seen[sampled[0]], sampled[0], alpha)
+    return Interval(exact + beside.lower, exact + beside.estimate, exact + beside.upper)
+
+
+def copies_at_rates(seen: Mapping[float, int], alpha: float = 0.05) -> Interval:
+    """Extra copies where so many were seen at each rate, one of an id: Fay and Feuer's interval, the lowest rate's
+    weight being the largest. What was seen at rate 1 is all there is of it.
+    """
+    sampled = {rate: count for rate, count in seen.items() if rate < 1}
+    exact, total = sum(seen.values()) - sum(sampled.values()), sum(sampled.values())
+    if not sampled:
+        return Interval(exact, exact, exact)
+    estimate = sum(count / rate for rate, count in sampled.items())
+    variance = sum(count / rate**2 for rate, count in sampled.items())
+    beside = _gamma_interval(total, estimate, variance, 1 / min(sampled), alpha)
+    return Interval(exact + beside.lower, exact + beside.estimate, exact + beside.upper)
+
+
+def _gamma_interval(seen: int, estimate: float, variance: float, weight: float, alpha: float) -> Interval:
     upper_variance, upper_mean = variance + weight**2, estimate + weight
     upper = upper_variance / (2 * upper_mean) * chi2.ppf(1 - alpha / 2, 2 * upper_mean**2 / upper_variance)
-    lower = variance / (2 * estimate) * chi2.ppf(alpha / 2, 2 * estimate**2 / variance) if seen.total else 0.0
+    lower = variance / (2 * estimate) * chi2.ppf(alpha / 2, 2 * estimate**2 / variance) if seen else 0.0
     # What was seen is there for certain.
-    return Interval(max(seen.total, int(lower)), round(estimate), max(seen.total, int(-(-upper // 1))))
+    return Interval(max(seen, int(lower)), round(estimate), max(seen, int(-(-upper // 1))))
 
 
 def _first(holds: Callable[[int], bool], start: int) -> int:

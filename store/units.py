@@ -37,7 +37,7 @@ _NAMES: Mapping[str, str] = {
     "s": "busy_s cpu_s horizon_s settle_s",
     "ms since 1970, UTC": "base_timestamp_ms max_timestamp_ms",
     "bytes": "size_bytes total_bytes usable_bytes",
-    "share, 0 to 1": "sampling_rate",
+    "share, 0 to 1": "sampling_rate compared_rate",
     "node id": """
         broker controller coordinator copy eligible_leader_replicas in_sync_replicas last_known_eligible_leader_replicas
         leader offline_replicas replica replicas""",

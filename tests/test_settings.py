@@ -74,6 +74,7 @@ def test_a_file_with_one_cluster_and_one_pipeline_is_read_whole(tmp_path):
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "cluster": "prod"}]}, "no cluster is named 'prod'"),
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "promise": "always"}]}, "'always' is none of at_most_once"),
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "rate": 0}]}, "rate is a share"),
+        ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "records_per_s": 0}]}, "records_per_s, of kept records"),
         ({"clusters": [CLUSTER], "pipelines": [{**PIPELINE, "id": {"header": "h", "key": True}}]}, "one of them"),
         ({"clusters": [{**CLUSTER, "security": {"protocol": "SASL_SSL"}}]}, "sasl_mechanism is needed"),
         (

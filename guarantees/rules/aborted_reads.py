@@ -1,6 +1,6 @@
 """aborted_at_sink: the sink shows ids whose records in the source were aborted (T5; G1a of Adya and Jepsen)."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from guarantees.audits import AbortedAudit, AbortedId
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
@@ -12,14 +12,14 @@ SHOWN_IDS = 100  # an episode may hold thousands: so many are shown, all are cou
 
 
 def aborted_read_findings(
-    audit: AbortedAudit, ids: Iterable[AbortedId], estimated: Callable[[int], Bounds], now_ms: int
+    audit: AbortedAudit, ids: Iterable[AbortedId], estimated: Callable[[Sequence[AbortedId]], Bounds], now_ms: int
 ) -> list[Finding]:
     """One finding per source partition and time, gaps below the settle delay; it settles after the horizon.
 
-    `estimated` scales a number of sampled ids to all ids, with its interval.
+    `estimated` scales sampled ids to all ids, with its interval.
     """
     found = sessions(ids, lambda one: (one.sink_observed_at_ms, one.offset), audit.settle_s * 1000)
-    return [_finding(audit, session, estimated(len(session)), now_ms) for session in found]
+    return [_finding(audit, session, estimated(session), now_ms) for session in found]
 
 
 def _finding(audit: AbortedAudit, session: list[AbortedId], total: Bounds, now_ms: int) -> Finding:
@@ -60,7 +60,7 @@ def _evidence(audit: AbortedAudit, session: list[AbortedId]) -> Evidence:
         "first_offset": min(one.offset for one in session),
         "last_offset": max(one.offset for one in session),
         "sampled_ids": len(session),
-        "sampling_rate": audit.sampling_rate,
+        "sampling_rate": min(one.sampling_rate for one in session),
         "settle_s": audit.settle_s,
         "sink": audit.sink,
         "sought_since_ms": max(one.sought_since_ms for one in session),

@@ -1,6 +1,6 @@
 """lost_write: an id of the source that the group's commit has passed and the sink never showed (C4)."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from guarantees.audits import LossAudit, LossEpisode, LostId
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
@@ -20,11 +20,11 @@ def loss_findings(episodes: Iterable[LossEpisode]) -> list[Finding]:
 
 
 def loss_episodes(
-    audit: LossAudit, ids: Mapping[int, Iterable[LostId]], estimated: Callable[[int], Bounds]
+    audit: LossAudit, ids: Mapping[int, Iterable[LostId]], estimated: Callable[[Sequence[LostId]], Bounds]
 ) -> list[LossEpisode]:
     """Lost and late ids (by source partition) as episodes: the commit passed neighbours within the settle delay.
 
-    `estimated` scales a number of sampled lost ids to all ids, with its interval.
+    `estimated` scales sampled lost ids to all ids, with its interval.
     """
     return [
         _episode(audit, partition, session, estimated)
@@ -34,7 +34,7 @@ def loss_episodes(
 
 
 def _episode(
-    audit: LossAudit, partition: int, session: list[LostId], estimated: Callable[[int], Bounds]
+    audit: LossAudit, partition: int, session: list[LostId], estimated: Callable[[Sequence[LostId]], Bounds]
 ) -> LossEpisode:
     lost = tuple(one for one in session if not one.is_late)
     return LossEpisode(
@@ -47,8 +47,8 @@ def _episode(
         sink=audit.sink,
         lost=lost,
         late=tuple(one for one in session if one.is_late),
-        total=estimated(len(lost)),
-        sampling_rate=audit.sampling_rate,
+        total=estimated(lost),
+        sampling_rate=min(one.sampling_rate for one in session),
         settle_s=audit.settle_s,
         is_one_to_one=audit.is_one_to_one,
         sink_read_to=audit.sink_read_to,

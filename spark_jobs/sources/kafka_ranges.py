@@ -7,7 +7,7 @@ row; a range that could not be read completely has an account with an error, and
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from heapq import heappop, heappush
 from typing import Any
 
@@ -30,8 +30,8 @@ REQUEST_OFFSETS = 2_000  # what else could be read while a range is asked for
 class RangeRequest:
     """A range and how its topic is audited: how ids are found, which share is kept, how far back copies are sought.
 
-    `copies` of an id are meant to be there. `bytes_per_s` is what may be read of it in a second; None where
-    the range itself was cut to what may be read.
+    `copies` of an id are meant to be there. Ids of `awaited` hashes are kept at every rate: the topic lacks them.
+    `bytes_per_s` is what may be read of it in a second; None where the range itself was cut to what may be read.
     """
 
     range: OffsetRange
@@ -43,9 +43,11 @@ class RangeRequest:
     store_ids: bool
     copies: int = 1
     bytes_per_s: float | None = None
+    awaited: tuple[int, ...] = ()
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> "RangeRequest":
+    def from_json(cls, given: Mapping[str, Any], awaited: Mapping[str, Sequence[int]]) -> "RangeRequest":
+        """`awaited` is by topic id."""
         secrets = {name: Secret(**value) for name, value in given["security"].items() if isinstance(value, dict)}
         return cls(
             range=OffsetRange(**{**given["range"], "part": Part(**given["range"]["part"])}),
@@ -57,12 +59,15 @@ class RangeRequest:
             store_ids=given["store_ids"],
             copies=given["copies"],
             bytes_per_s=given["bytes_per_s"],
+            awaited=tuple(awaited.get(given["range"]["part"]["topic_id"], ())),
         )
 
 
 def options(requests: Sequence[RangeRequest], tasks: int) -> dict[str, str]:
     """The data source's options; secrets travel as references, and each worker reveals them itself."""
-    return {"ranges": json.dumps([asdict(request) for request in requests]), "tasks": str(tasks)}
+    awaited = {request.range.part.topic_id: request.awaited for request in requests if request.awaited}
+    ranges = [asdict(replace(request, awaited=())) for request in requests]  # once for a topic and not for each range
+    return {"ranges": json.dumps(ranges), "awaited": json.dumps(awaited), "tasks": str(tasks)}
 
 
 def shares(offsets: Sequence[int], tasks: int) -> list[list[int]]:
@@ -88,14 +93,15 @@ class KafkaRanges(DataSource):
         return SCHEMA
 
     def reader(self, schema: Any) -> "KafkaRangesReader":
-        return KafkaRangesReader(self.options["ranges"], int(self.options["tasks"]))
+        return KafkaRangesReader(self.options["ranges"], self.options["awaited"], int(self.options["tasks"]))
 
 
 class KafkaRangesReader(DataSourceReader):
     """Runs in the workers; Kafka is imported only there."""
 
-    def __init__(self, requests: str, tasks: int) -> None:
+    def __init__(self, requests: str, awaited: str, tasks: int) -> None:
         self._requests = requests
+        self._awaited = awaited
         self._tasks = tasks
 
     def partitions(self) -> list[InputPartition]:
@@ -107,5 +113,5 @@ class KafkaRangesReader(DataSourceReader):
             return iter(())
         from spark_jobs.sources.range_reading import read_requests  # imports Kafka: only where it is used
 
-        requests = json.loads(self._requests)
-        return read_requests((number, RangeRequest.from_json(requests[number])) for number in partition.value)
+        requests, awaited = json.loads(self._requests), json.loads(self._awaited)
+        return read_requests((number, RangeRequest.from_json(requests[number], awaited)) for number in partition.value)

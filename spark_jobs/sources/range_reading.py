@@ -106,7 +106,10 @@ def _accounted(account: Account, fetched: Fetched, records: Records, in_range: n
 
 
 def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np.ndarray) -> pa.RecordBatch:
-    rows = np.flatnonzero(in_range & ~records.is_control & records.has_id & is_kept(records.id_hash, request.rate))
+    kept = is_kept(records.id_hash, request.rate)
+    if request.awaited:
+        kept |= np.isin(records.id_hash, np.array(request.awaited, dtype=np.int64))
+    rows = np.flatnonzero(in_range & ~records.is_control & records.has_id & kept)
     sequence = records.sequence[rows]
     producer_id = records.producer_id[rows]
     columns = [

@@ -101,7 +101,7 @@ OBSERVED_AT = time("observed_at", "when the answer arrived")
 BROKER = small("broker", "node id of the broker that answered; null when nobody did")
 PIPELINE = text("pipeline", "name of the pipeline in the settings")
 RUN_ID = text("run_id", "the run in job_runs that wrote the row")
-SAMPLING_RATE = real("sampling_rate", "share of ids kept, the same everywhere in a pipeline")
+SAMPLING_RATE = real("sampling_rate", "share of ids kept; where samples were compared, the lowest of theirs")
 
 # Of what was read in a topic of Kafka's own.
 LOG_PLACE = (

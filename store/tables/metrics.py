@@ -43,6 +43,10 @@ METRICS = (
             integer("markers", "control records"),
             integer("sampled", "rows in id_samples"),
             SAMPLING_RATE,
+            real(
+                "compared_rate",
+                "share of ids compared: the lowest rate of the topic's horizon; null: that of this range",
+            ),
             text("state", "complete, or purged: the log start moved past it unread"),
             text("segment", "name of the id_samples segment; null when no id was sampled"),
             RUN_ID,
@@ -104,6 +108,7 @@ METRICS = (
             text("message_id", "null when only hashes are stored"),
             text("state", "lost, or late: it came after all"),
             integer("missing", "how many of the sink's records of it are missing still; null: all of one"),
+            real("sampling_rate", "share of ids kept where it was judged; null: that of its row in losses"),
             time("record_observed_at", "when the record was first below the stable offset"),
             time("passed_at", "first sample whose commit had passed it"),
             time("decided_at", "when it was declared lost"),

@@ -44,7 +44,8 @@ def read(topic="orders", **columns):
 def group(cause="other_producer_id", **columns):
     return {"topic": "orders", "partition": 4, "cause": cause, "producer_id": 7014, "producer_epoch": 0,
             "first_producer_ids": [7001], "seen": 2, "ranges": 1, "lower": 15, "estimate": 128, "upper": 463,
-            "rate": 1 / 64, "horizon_s": 3600.0, "first_copy_offset": BASE_OFFSET, "last_copy_offset": BASE_OFFSET + 9,
+            "rate": 1 / 64, "rates": 1, "horizon_s": 3600.0,
+            "first_copy_offset": BASE_OFFSET, "last_copy_offset": BASE_OFFSET + 9,
             "observed_at_ms": END_MS} | columns  # fmt: skip
 
 
@@ -80,6 +81,19 @@ def test_copies_over_several_ranges_have_the_interval_of_the_findings(rate):
         bounds = extra_copies.of_group(group(seen=seen, ranges=2, rate=rate))
 
         assert (bounds.lower, bounds.estimate, bounds.upper) == (jobs.lower, jobs.estimate, jobs.upper)
+
+
+@pytest.mark.parametrize("by_rate", [{1.0: 3, 0.5: 4}, {1.0: 2, 0.25: 1, 1 / 64: 7}, {0.5: 90, 0.125: 1}])
+def test_copies_of_ranges_at_several_rates_have_the_interval_of_the_findings(by_rate):
+    jobs = statistics.copies_at_rates(by_rate)
+    sampled = {rate: seen for rate, seen in by_rate.items() if rate < 1}
+    row = group(
+        seen=sum(by_rate.values()), ranges=9, rate=min(by_rate), rates=len(by_rate), seen_at_rate_1=by_rate.get(1.0, 0),
+        scaled=sum(seen / rate for rate, seen in sampled.items()),
+        scaled_squares=sum(seen / rate**2 for rate, seen in sampled.items()),
+    )  # fmt: skip
+
+    assert extra_copies.of_group(row) == Bounds(jobs.lower, jobs.estimate, jobs.upper, Unit.RECORDS)
 
 
 def test_copies_of_one_range_keep_the_interval_they_were_stored_with():

@@ -71,6 +71,14 @@ def test_what_was_read_is_counted_by_topic_and_outside_the_window_not_at_all(sto
     assert (row["purged_offsets"], row["gap_offsets"], row["left_unread"], row["purged"]) == (0, 0, 0, 0)
 
 
+def test_the_rate_of_a_topic_is_the_lowest_its_ranges_were_compared_at(store, ask):
+    store("ledger", covered(0, 10, sampling_rate=1.0, compared_rate=0.125), covered(10, 30, sampling_rate=0.5))
+
+    (row,) = ask(queries.SAMPLED)
+
+    assert row["rate"] == 0.125, "what is compared is what a range before the window left of the ids"
+
+
 def test_purged_ranges_gaps_and_what_the_newest_read_left_are_counted_apart(store, ask):
     store("ledger", covered(0, 10, last_stable_offset=500), covered(10, 14, state="purged", records=0),
           covered(20, 30, last_stable_offset=35))  # fmt: skip
@@ -110,6 +118,15 @@ def test_copies_are_summed_by_partition_cause_and_later_producer(store, ask):
     assert (most["seen"], most["ranges"], most["first_producer_ids"], most["horizon_s"]) == (6, 2, [1, 7], 90.0)
     assert (most["first_copy_offset"], most["last_copy_offset"]) == (0, 59)
     assert (least["producer_id"], least["seen"], least["ranges"]) == (8, 3, 1)
+
+
+def test_copies_of_ranges_at_several_rates_are_each_scaled_by_their_own(store, ask):
+    store("duplicates", copies(0, sampling_rate=1.0), copies(50, sampling_rate=0.25), copies(90, sampling_rate=0.5))
+
+    (row,) = ask(audit_questions.EXTRA_COPIES)
+
+    assert (row["seen"], row["rate"], row["rates"], row["seen_at_rate_1"]) == (9, 0.25, 3, 3)
+    assert (row["scaled"], row["scaled_squares"]) == (3 * 4 + 3 * 2, 3 * 16 + 3 * 4)
 
 
 def test_examples_are_found_by_a_part_of_the_id_whatever_its_case(store, ask):

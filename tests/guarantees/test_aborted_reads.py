@@ -17,7 +17,6 @@ AUDIT = AbortedAudit(
     partition=3,
     group_id="payments",
     sink="invoices",
-    sampling_rate=1.0,
     settle_s=10.0,
     horizon_s=60.0,
 )
@@ -32,7 +31,7 @@ def exact(count):
 
 
 def found(*ids, audit=AUDIT, now_s=100):
-    return aborted_read_findings(audit, ids, exact, at(now_s))
+    return aborted_read_findings(audit, ids, lambda found: exact(len(found)), at(now_s))
 
 
 def test_it_says_which_ids_the_sink_holds_and_which_records_they_came_from():

@@ -14,7 +14,6 @@ AUDIT = LossAudit(
     topic_id="t",
     group_id="payments",
     sink="invoices",
-    sampling_rate=1.0,
     settle_s=10.0,
     is_one_to_one=False,
     sink_read_to=((0, 500),),
@@ -22,12 +21,12 @@ AUDIT = LossAudit(
 )
 
 
-def lost(offset, passed_s, *, late=False):
-    return LostId(f"id-{offset}", offset, at(passed_s - 0.5), at(passed_s), late)
+def lost(offset, passed_s, *, late=False, rate=1.0):
+    return LostId(f"id-{offset}", offset, at(passed_s - 0.5), at(passed_s), late, rate)
 
 
-def exact(count):
-    return Bounds(count, count, count, Unit.MESSAGE_IDS)
+def exact(ids):
+    return Bounds(len(ids), len(ids), len(ids), Unit.MESSAGE_IDS)
 
 
 def episodes(*ids, audit=AUDIT, partition=0):

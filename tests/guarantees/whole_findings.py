@@ -143,17 +143,16 @@ def duplicate_write_that_is_estimated() -> Finding:
 
 
 def aborted_at_sink() -> Finding:
-    ids = [test_aborted_reads.aborted(5, 20), test_aborted_reads.aborted(7, 21)]
-    audit = replace(test_aborted_reads.AUDIT, sampling_rate=0.25)
-    (found,) = aborted_read_findings(audit, ids, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS), at(100))
+    ids = [replace(test_aborted_reads.aborted(5, 20), sampling_rate=0.25), test_aborted_reads.aborted(7, 21)]
+    (found,) = aborted_read_findings(
+        test_aborted_reads.AUDIT, ids, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS), at(100)
+    )
     return found
 
 
 def lost_write() -> Finding:
-    ids = [lost(5, 20), lost(7, 21), lost(6, 22, late=True)]
-    (found,) = loss_findings(
-        loss_episodes(replace(AUDIT, sampling_rate=0.25), {3: ids}, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS))
-    )
+    ids = [lost(5, 20, rate=0.25), lost(7, 21), lost(6, 22, late=True)]
+    (found,) = loss_findings(loss_episodes(AUDIT, {3: ids}, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS)))
     return found
 
 

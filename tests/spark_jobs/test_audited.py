@@ -2,22 +2,24 @@ import pytest
 
 from settings import MessageId, PipelineSettings, SettingsError
 from spark_jobs.audited import audited_topics
+from spark_jobs.budget import Sampling
 
 
 def pipeline(name, source, sink=None, **options):
     return PipelineSettings(name=name, cluster="c", source=source, group="g", sink=sink, **options)
 
 
-def test_shared_topic_is_sampled_at_the_finest_rate_over_the_longest_horizon():
+def test_shared_topic_is_sampled_as_each_pipeline_wants_over_the_longest_horizon():
     topics = audited_topics(
         [
             pipeline("a", "orders", "bills", rate=0.5, horizon_s=60.0),
-            pipeline("b", "bills", rate=0.25, horizon_s=600.0, store_ids=False),
+            pipeline("b", "bills", rate=0.25, records_per_s=9, horizon_s=600.0, store_ids=False),
         ]
     )
 
-    assert [(t.topic, t.rate, t.horizon_s, t.store_ids) for t in topics] == [
-        ("orders", 0.5, 60.0, True), ("bills", 0.5, 600.0, False),
+    whole, budgeted = Sampling(0.5), Sampling(0.25, 9)
+    assert [(t.topic, t.samplings, t.horizon_s, t.store_ids) for t in topics] == [
+        ("orders", {whole}, 60.0, True), ("bills", {whole, budgeted}, 600.0, False),
     ]  # fmt: skip
 
 

@@ -38,10 +38,11 @@ def losses_row(**changed):
     }  # fmt: skip
 
 
-def lost_row(offset, *, state="lost", passed_at=500, observed_at=1_000):
+def lost_row(offset, *, state="lost", passed_at=500, observed_at=1_000, **changed):
     return {
         "pipeline": "billing", **PLACE, "offset": offset, "id_hash": offset, "message_id": f"m{offset}", "state": state,
         "record_observed_at": 100, "passed_at": passed_at, "decided_at": 1_000, "observed_at": observed_at,
+        **changed,
     }  # fmt: skip
 
 
@@ -63,6 +64,21 @@ def evaluate(metrics, findings, now_ms, rows, pipelines=(), since_ms=0):
 
 def told(data_dir):
     return [(event.change, event.finding.kind) for event in load_events(data_dir)]
+
+
+def test_copies_and_lost_ids_are_each_scaled_by_the_rate_they_were_seen_at(tmp_path):
+    rows = {
+        "duplicates": [duplicate_row(10, 3, rate=1.0), duplicate_row(50, 4, rate=0.25), duplicate_row(90, 2)],
+        "losses": [losses_row(sampling_rate=0.125)],
+        "lost_ids": [lost_row(5, sampling_rate=1.0), lost_row(6, sampling_rate=0.25), lost_row(7)],
+    }
+    with evaluating(tmp_path) as (metrics, findings):
+        evaluate(metrics, findings, 3_000, rows, ["billing"])
+
+    found = {event.finding.kind: event.finding for event in load_events(tmp_path)}
+    assert found[Kind.DUPLICATE_WRITE].bounds.estimate == 3 + 4 * 4 + 2 * 2
+    assert found[Kind.LOST_WRITE].bounds.estimate == 1 + 4 + 8, "one from before rates were kept has that of its losses"
+    assert [each.evidence["sampling_rate"] for each in found.values()] == [0.25, 0.125]
 
 
 def test_duplicates_of_several_ranges_are_one_finding(tmp_path):

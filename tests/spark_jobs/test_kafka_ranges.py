@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -10,10 +11,12 @@ from confluent_kafka.admin import AdminClient
 from kafka_reader.connection import Connections
 from settings import MessageId, Secret, Security
 from spark_jobs.audited import AuditedTopic
+from spark_jobs.budget import Sampling
 from spark_jobs.offsets import fetch_cluster_now
 from spark_jobs.ranges import OffsetRange, Part, plan
 from spark_jobs.samples import read_ranges
 from spark_jobs.sources.kafka_ranges import RangeRequest, options
+from store.message_ids import id_hash, is_kept
 from tests.spark_jobs.scripted import CODECS, Script, ids
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
@@ -21,7 +24,7 @@ BY_HEADER = MessageId(header="id")
 
 
 def look(script, topic, horizon_s=3600.0, **known):
-    audited = AuditedTopic("test", topic, BY_HEADER, 1.0, horizon_s, True)
+    audited = AuditedTopic("test", topic, BY_HEADER, frozenset({Sampling(1.0)}), horizon_s, True)
     answers = {"covered": lambda _part: False, "known_history": lambda _cluster, _topic: False, **known}
     with Connections(script.bootstrap, Security()) as connections:
         return fetch_cluster_now(connections, [audited], now_ms=round(time.time() * 1000), **answers)
@@ -31,17 +34,34 @@ def ranges_now(script, topic):
     return plan(look(script, topic).parts, {}, budget_bytes=10**9, bytes_per_offset={}).ranges
 
 
-def request(script, wanted, rate=1.0, message_id=BY_HEADER):
-    return RangeRequest(wanted, script.bootstrap, Security(), message_id, rate, 3600.0, True)
+def request(script, wanted, rate=1.0, message_id=BY_HEADER, awaited=()):
+    return RangeRequest(wanted, script.bootstrap, Security(), message_id, rate, 3600.0, True, awaited=awaited)
 
 
 def test_request_survives_the_way_to_the_worker():
     security = Security(protocol="SASL_SSL", sasl_mechanism="PLAIN", username="u", password=Secret(env="PASSWORD"))
-    sent = RangeRequest(OffsetRange(Part("c", "t", "id", 3), 1, 5, 9), "b:1", security, BY_HEADER, 0.5, 60.0, False)
+    part = Part("c", "t", "id", 3)
+    sent = RangeRequest(OffsetRange(part, 1, 5, 9), "b:1", security, BY_HEADER, 0.5, 60.0, False, awaited=(-(2**63), 7))
+    other = replace(sent, range=OffsetRange(replace(part, topic_id="other"), 1, 5, 9), awaited=())
 
-    (given,) = json.loads(options([sent], 1)["ranges"])
+    given = options([sent, other], 1)
 
-    assert RangeRequest.from_json(given) == sent
+    awaited = json.loads(given["awaited"])
+    assert [RangeRequest.from_json(each, awaited) for each in json.loads(given["ranges"])] == [sent, other]
+
+
+def test_ids_a_topic_lacks_are_kept_at_every_rate(spark, cluster):
+    script = Script(cluster.bootstrap, partitions=1).create()
+    script.send(script.source, ids("a", 0, 200))
+    (wanted,) = ranges_now(script, script.source)
+    hashes = {message_id: id_hash(message_id) for message_id in ids("a", 0, 200)}
+    lacking = sorted(hashes, key=lambda message_id: hashes[message_id] % 2**64)[-3:]
+
+    (read,) = read_ranges(spark, [request(script, wanted, 1 / 4, awaited=tuple(map(hashes.get, lacking)))], 1)
+
+    kept = {message_id for message_id, hashed in hashes.items() if is_kept(hashed, 1 / 4)}
+    assert set(read.samples["message_id"].to_pylist()) == kept | set(lacking)
+    assert kept.isdisjoint(lacking)
 
 
 def test_every_codec_and_every_kind_of_offset_is_accounted_for(spark, cluster):

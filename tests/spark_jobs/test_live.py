@@ -20,6 +20,7 @@ from spark_jobs.clusters import AuditedCluster
 from spark_jobs.rounds import LiveRounds
 from store.findings import load_findings
 from store.log import SegmentLog
+from store.message_ids import id_hash, is_kept
 from store.metrics import METRICS_FILE, MetricsWriter, snapshot
 from store.reading import read
 from store.rows import python_rows
@@ -117,6 +118,68 @@ def test_duplicates_and_losses_become_findings_and_late_ids_close_them(spark, cl
         assert {row["state"] for row in metric(tmp_path, "lost_ids")} == {"late"}
         assert sum(row["ids_late"] for row in metric(tmp_path, "losses")) == 5
         assert sum(row["ids_lost"] for row in metric(tmp_path, "losses")) == 0
+
+
+def test_within_a_budget_the_rate_falls_with_the_load_and_what_was_lost_before_is_still_seen_to_come(
+    spark, cluster, tmp_path
+):
+    script = Script(cluster.bootstrap).create()
+    settings = script.settings(tmp_path, records_per_s=4.0)
+    hashes = {message_id: id_hash(message_id) for message_id in ids("a", 0, 400)}
+    *shown, first_lost, last_lost = sorted(hashes, key=lambda message_id: hashes[message_id] % 2**64)
+
+    def rates(topic):
+        return {
+            row["first_offset"]: row["sampling_rate"] for row in metric(tmp_path, "ledger") if row["topic"] == topic
+        }
+
+    with collecting(settings), live_rounds(spark, settings, tmp_path) as rounds:
+        script.send(script.source, hashes)
+        script.send(script.sink, shown)
+        script.commit(dict.fromkeys(range(2), 0))
+        rounds.run_round(now_ms())
+        time.sleep(2)  # a commit sample before the commit
+        script.commit(script.end_offsets(script.source))
+        until(rounds, lambda: findings(tmp_path, Kind.LOST_WRITE))
+        assert {*rates(script.source).values(), *rates(script.sink).values()} == {1.0}
+        assert {(row["ids_lost"], row["estimate"], row["upper"]) for row in metric(tmp_path, "losses")} <= {
+            (0, 0, 0), (1, 1, 1), (2, 2, 2),
+        }  # fmt: skip
+
+        script.send(script.source, hashes)
+        script.send(script.sink, ids("b", 0, 400))
+        rounds.run_round(now_ms())
+        read_again = [
+            row for row in metric(tmp_path, "ledger") if row["topic"] == script.source and row["first_offset"]
+        ]
+        assert {row["compared_rate"] for row in read_again} == {row["sampling_rate"] for row in read_again}
+        (rate,) = {rate for first, rate in rates(script.source).items() if first}
+        assert rate in {2.0**-k for k in range(1, 10)}
+        copies = metric(tmp_path, "duplicates")
+        assert {row["sampling_rate"] for row in copies} == {rate}
+        assert sum(row["sampled_extra_copies"] for row in copies) == sum(is_kept(h, rate) for h in hashes.values())
+        assert sum(row["lower"] for row in copies) <= 400 <= sum(row["upper"] for row in copies)
+
+        script.send(script.sink, [first_lost, last_lost])
+        until(rounds, lambda: all(finding.closed_reason for finding in findings(tmp_path, Kind.LOST_WRITE)))
+        assert not is_kept(hashes[first_lost], max(rate for first, rate in rates(script.sink).items() if first))
+        assert {row["state"] for row in metric(tmp_path, "lost_ids")} == {"late"}
+
+
+def test_copies_found_after_the_rate_was_raised_are_scaled_by_the_rate_of_their_first_ones(spark, cluster, tmp_path):
+    script = Script(cluster.bootstrap).create()
+    hashes = [id_hash(message_id) for message_id in ids("a", 0, 400)]
+    for rate in (0.25, 1.0):
+        script.send(script.source, ids("a", 0, 400))
+        with live_rounds(spark, script.settings(tmp_path, rate=rate), tmp_path) as rounds:
+            rounds.run_round(now_ms())
+
+    copies = metric(tmp_path, "duplicates")
+    assert {row["sampling_rate"] for row in copies} == {0.25}
+    assert sum(row["sampled_extra_copies"] for row in copies) == sum(is_kept(hashed, 0.25) for hashed in hashes)
+    assert sum(row["lower"] for row in copies) <= 400 <= sum(row["upper"] for row in copies)
+    ranges = {(row["sampling_rate"], row["compared_rate"]) for row in metric(tmp_path, "ledger") if row["records"]}
+    assert ranges == {(0.25, 0.25), (1.0, 0.25)}
 
 
 def test_ids_of_aborted_records_at_the_sink_are_found_and_those_that_were_committed_after_all_are_not(

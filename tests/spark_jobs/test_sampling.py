@@ -3,7 +3,7 @@ import pytest
 from pyspark.sql import functions as sf
 
 from kafka_reader.hashes import xxhash64
-from spark_jobs.sampling import is_kept, is_kept_column
+from spark_jobs.sampling import MOST_AWAITED, beyond, is_kept, is_kept_column
 
 EDGES = np.array([0, 1, 2**61 - 1, 2**61, 2**62, 2**63 - 1, -(2**63), -(2**62) - 1, -(2**62), -1], dtype=np.int64)
 RATES = [1 / 64, 1 / 8, 0.5, 0.75, 1.0]
@@ -20,6 +20,16 @@ def test_samples_nest():
     hashes = np.random.default_rng(2).integers(-(2**63), 2**63 - 1, 10_000)
 
     assert not (is_kept(hashes, 1 / 64) & ~is_kept(hashes, 1 / 8)).any()
+
+
+def test_hashes_beyond_the_sample_are_those_it_does_not_keep_the_lowest_first():
+    hashes = EDGES.tolist()
+
+    for rate in RATES:
+        assert beyond(hashes, rate) == tuple(
+            sorted(EDGES[~is_kept(EDGES, rate)].tolist(), key=lambda each: each % 2**64)
+        )
+    assert beyond(range(2**61, 2**61 + 2 * MOST_AWAITED), 1 / 8) == tuple(range(2**61, 2**61 + MOST_AWAITED))
 
 
 @pytest.mark.spark

@@ -3,7 +3,15 @@ from functools import cache
 import numpy as np
 import pytest
 
-from spark_jobs.statistics import ExtraCopies, Interval, extra_copies, id_count_interval, ids
+from spark_jobs.statistics import (
+    ExtraCopies,
+    Interval,
+    copies_at_rates,
+    extra_copies,
+    id_count_interval,
+    ids,
+    ids_at_rates,
+)
 
 DRAWS = 600
 LEAST_COVERAGE = 0.923  # 95 % less three standard errors of 600 draws
@@ -57,6 +65,40 @@ def test_intervals_cover_the_truth_as_often_as_they_say(ids_there, fold):
 
     assert ids_covered / DRAWS >= LEAST_COVERAGE
     assert copies_covered / DRAWS >= LEAST_COVERAGE
+
+
+@pytest.mark.parametrize("seen", [0, 1, 7, 743])
+def test_what_was_seen_at_one_rate_has_the_interval_of_that_rate(seen):
+    assert ids_at_rates({1 / 64: seen}) == ids(seen, 1 / 64)
+    assert copies_at_rates({1 / 64: seen}) == extra_copies(ExtraCopies(seen, seen, 1), 1 / 64)
+
+
+def test_what_was_counted_exactly_is_added_to_what_is_estimated():
+    beside = ids(7, 1 / 64)
+
+    assert ids_at_rates({1.0: 9, 1 / 64: 7}) == Interval(9 + beside.lower, 9 + beside.estimate, 9 + beside.upper)
+    assert ids_at_rates({1.0: 9}) == copies_at_rates({1.0: 9}) == Interval(9, 9, 9)
+
+
+def test_a_rate_at_which_nothing_was_seen_leaves_an_upper_bound():
+    assert ids_at_rates({0.5: 6, 1 / 64: 0}).upper > ids_at_rates({0.5: 6}).upper + 64
+
+
+@pytest.mark.parametrize("interval", [ids_at_rates, copies_at_rates])
+@pytest.mark.parametrize("there", [{1 / 4: 400, 1 / 64: 200}, {1 / 2: 30, 1 / 16: 30}, {1 / 8: 2_000, 1 / 64: 5_000}])
+def test_intervals_over_several_rates_cover_the_truth_as_often_as_they_say(interval, there):
+    chance = np.random.default_rng(sum(there.values()))
+    drawn = [chance.binomial(count, rate, DRAWS) for rate, count in there.items()]
+
+    covered, estimates = 0, []
+    for pair, draws in _distinct(drawn):
+        found = interval(dict(zip(there, pair, strict=True)))
+        covered += draws * (found.lower <= sum(there.values()) <= found.upper)
+        estimates += [found.estimate] * draws
+
+    assert covered / DRAWS >= LEAST_COVERAGE
+    spread = sum(count * (1 - rate) / rate for rate, count in there.items()) ** 0.5
+    assert np.mean(estimates) == pytest.approx(sum(there.values()), abs=4 * spread / DRAWS**0.5)
 
 
 def _distinct(drawn):

@@ -291,6 +291,26 @@ def test_a_segment_alone_in_its_minute_is_left_for_the_hour():
     assert numbers(due_runs(Listing(live, (), ()), 2, HOUR, now_ms=HOUR)) == [[1, 2]]
 
 
+LATE = st.integers(0, 3 * HOUR)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), LATE), max_size=12), LATE, st.integers(0, HOUR))
+def test_minutes_and_an_hour_that_are_merged_side_by_side_share_no_segment(history, now_ms, later_ms):
+    live = tuple(segment(number, at, level) for number, (level, at) in enumerate(history))
+
+    of_hours = due_runs(Listing(live, (), ()), 2, HOUR, now_ms)
+    of_minutes = due_runs(Listing(live, (), ()), 1, MINUTE, now_ms + later_ms, of_hours=False)
+
+    assert not {s for run in of_hours for s in run} & {s for run in of_minutes for s in run}
+
+
+def test_minutes_are_merged_until_their_hour_is_over():
+    live = (segment(1, 0), segment(2, 5), segment(3, HOUR), segment(4, HOUR + 5))
+
+    assert numbers(due_runs(Listing(live, (), ()), 1, MINUTE, now_ms=HOUR - 1, of_hours=False)) == [[1, 2]]
+    assert numbers(due_runs(Listing(live, (), ()), 1, MINUTE, now_ms=HOUR + MINUTE, of_hours=False)) == [[3, 4]]
+
+
 TIMES = st.integers(0, 3 * MINUTE)
 
 

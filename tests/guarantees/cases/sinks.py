@@ -63,14 +63,13 @@ def losses(source_offsets: Iterable[int], *, committed: int, sunk: Iterable[int]
         topic_id=TOPIC_ID,
         group_id=GROUP,
         sink=SINK,
-        sampling_rate=1.0,
         settle_s=10.0,
         is_one_to_one=False,
         sink_read_to=((0, len(set(sunk))),),
         decided_at_ms=at(600),
     )
     lost = [LostId(str(offset), offset, at(0), at(1), is_late=False) for offset in missing]
-    return loss_findings(loss_episodes(audit, {0: lost}, exact))
+    return loss_findings(loss_episodes(audit, {0: lost}, lambda ids: exact(len(ids))))
 
 
 def repeated_ids(finding: Finding) -> list[int]:
