@@ -57,86 +57,75 @@ def rounds(first_tick: int, starts_ms: np.ndarray, step_ms: int, cluster: Cluste
     )
 
 
-def committed_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.Table:
-    """Of every group-partition in rounds of (tick, start), sorted as a merged segment is."""
+def committed_offsets(tick: int, start_ms: int, cluster: Cluster) -> pa.Table:
+    """Of every group-partition in the round that began then."""
     number = len(cluster.place_group)
-    places, turns = np.repeat(np.arange(number), len(ticks)), np.tile(np.arange(len(ticks)), number)
-    starts = np.array([at_ms for _, at_ms in ticks])
     partition = cluster.place_topic * cluster.size.partitions + cluster.place_partition
-    offsets = np.stack([cluster.high_watermarks(at)[partition] - cluster.lags(at) for at in starts], axis=1)
-    silent = np.stack([cluster.is_silent(at) for at in starts], axis=1).ravel()
-    never = cluster.never_committed[places]
+    offsets = cluster.high_watermarks(start_ms)[partition] - cluster.lags(start_ms)
+    silent, never = cluster.is_silent(start_ms), cluster.never_committed
     reason = np.where(silent, 1, 0).astype(np.int32)
     unknown = pa.DictionaryArray.from_arrays(
         pa.array(reason, mask=~(silent | never)), pa.array([NO_COMMIT.reason, SILENT])
     )
-    at_ms = starts[turns]
     return pa.table(
         {
-            "cluster_id": repeated(CLUSTER_ID, len(places)),
-            "tick": np.array([tick for tick, _ in ticks])[turns],
-            "group_id": named(cluster.groups, cluster.place_group[places]),
-            "topic": named(cluster.topics, cluster.place_topic[places]),
-            "topic_id": named(cluster.topic_ids, cluster.place_topic[places]),
-            "partition": pa.array(cluster.place_partition[places], pa.int32()),
-            "committed_offset": pa.array(offsets.ravel(), mask=silent | never),
+            "cluster_id": repeated(CLUSTER_ID, number),
+            "tick": np.full(number, tick),
+            "group_id": named(cluster.groups, cluster.place_group),
+            "topic": named(cluster.topics, cluster.place_topic),
+            "topic_id": named(cluster.topic_ids, cluster.place_topic),
+            "partition": pa.array(cluster.place_partition, pa.int32()),
+            "committed_offset": pa.array(offsets, mask=silent | never),
             "committed_offset_unknown": unknown.cast(pa.string()),
-            "is_pending": np.zeros(len(places), bool),
-            "broker": pa.array(cluster.place_group[places] % BROKERS + 1, pa.int32()),
-            "requested_at": times(at_ms + 100),
-            "observed_at": times(at_ms + 300),
+            "is_pending": np.zeros(number, bool),
+            "broker": pa.array(cluster.place_group % BROKERS + 1, pa.int32()),
+            "requested_at": times(np.full(number, start_ms + 100)),
+            "observed_at": times(np.full(number, start_ms + 300)),
         }
     )
 
 
-def partition_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.Table:
-    """Of every partition in rounds of (tick, start), by topic id and partition and then by round."""
+def partition_offsets(tick: int, start_ms: int, cluster: Cluster) -> pa.Table:
+    """Of every partition in the round that began then, by topic id and partition."""
     topics, partitions, chosen = _partitions(cluster)
-    places, turns = np.repeat(np.arange(len(topics)), len(ticks)), np.tile(np.arange(len(ticks)), len(topics))
-    starts = np.array([at_ms for _, at_ms in ticks])
-    high_watermark = np.stack([cluster.high_watermarks(at)[chosen] for at in starts], axis=1).ravel()
-    at_ms, number = starts[turns], len(places)
+    high_watermark, number = cluster.high_watermarks(start_ms)[chosen], len(topics)
     return pa.table(
         {
             "cluster_id": repeated(CLUSTER_ID, number),
-            "tick": np.array([tick for tick, _ in ticks])[turns],
-            "topic": named(cluster.topics, topics[places]),
-            "topic_id": named(cluster.topic_ids, topics[places]),
-            "partition": pa.array(partitions[places], pa.int32()),
+            "tick": np.full(number, tick),
+            "topic": named(cluster.topics, topics),
+            "topic_id": named(cluster.topic_ids, topics),
+            "partition": pa.array(partitions, pa.int32()),
             "log_start_offset": high_watermark - 3_000_000,
             "last_stable_offset": high_watermark,
             "high_watermark": high_watermark,
             "leader_epoch": np.full(number, 7),
-            "broker": pa.array(chosen[places] % BROKERS + 1, pa.int32()),
-            "log_start_observed_at": times(at_ms + 80),
-            "requested_at": times(at_ms + 500),
-            "observed_at": times(at_ms + ANSWERED_AFTER_MS),
+            "broker": pa.array(chosen % BROKERS + 1, pa.int32()),
+            "log_start_observed_at": times(np.full(number, start_ms + 80)),
+            "requested_at": times(np.full(number, start_ms + 500)),
+            "observed_at": times(np.full(number, start_ms + ANSWERED_AFTER_MS)),
         }
     )
 
 
-def replica_offsets(ticks: Sequence[tuple[int, int]], cluster: Cluster) -> pa.Table:
+def replica_offsets(tick: int, start_ms: int, cluster: Cluster) -> pa.Table:
     """Log ends of three replicas of every partition; the third is a little behind on one partition in fifty."""
-    topics, partitions, chosen = _partitions(cluster)
-    each = 3 * len(ticks)
-    places, replica = np.repeat(np.arange(len(topics)), each), np.tile(np.repeat(np.arange(3), len(ticks)), len(topics))
-    turns = np.tile(np.arange(len(ticks)), 3 * len(topics))
-    starts = np.array([at_ms for _, at_ms in ticks])
-    ends = np.stack([cluster.high_watermarks(at)[chosen] for at in starts], axis=1)[places, turns]
-    behind = np.where((replica == 2) & (chosen[places] % 50 == 0), 900, 0)
-    at_ms, number = starts[turns], len(places)
+    topics, partitions, chosen = (np.repeat(column, 3) for column in _partitions(cluster))
+    number = len(topics)
+    replica = np.tile(np.arange(3), number // 3)
+    behind = np.where((replica == 2) & (chosen % 50 == 0), 900, 0)
     return pa.table(
         {
             "cluster_id": repeated(CLUSTER_ID, number),
-            "tick": np.array([tick for tick, _ in ticks])[turns],
-            "topic": named(cluster.topics, topics[places]),
-            "topic_id": named(cluster.topic_ids, topics[places]),
-            "partition": pa.array(partitions[places], pa.int32()),
-            "replica": pa.array((chosen[places] + replica) % BROKERS + 1, pa.int32()),
-            "log_end_offset": ends - behind,
+            "tick": np.full(number, tick),
+            "topic": named(cluster.topics, topics),
+            "topic_id": named(cluster.topic_ids, topics),
+            "partition": pa.array(partitions, pa.int32()),
+            "replica": pa.array((chosen + replica) % BROKERS + 1, pa.int32()),
+            "log_end_offset": cluster.high_watermarks(start_ms)[chosen] - behind,
             "leader_epoch": np.full(number, 7),
-            "requested_at": times(at_ms + 600),
-            "observed_at": times(at_ms + ANSWERED_AFTER_MS),
+            "requested_at": times(np.full(number, start_ms + 600)),
+            "observed_at": times(np.full(number, start_ms + ANSWERED_AFTER_MS)),
         }
     )
 

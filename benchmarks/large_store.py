@@ -1,8 +1,8 @@
 """`python -m benchmarks.large_store DIRECTORY`: the store of a large cluster, through the store's own interface.
 
 A day of minute roll-ups and the last 15 minutes of raw samples up to now; then rounds are written ahead and laid aside,
-for `benchmarks.live_store` to let them appear as if somebody collected. What lies in the past is written as the
-maintainer leaves it: a minute of rounds is one segment. Asked again, it goes on from where it ended.
+for `benchmarks.live_store` to let them appear as if somebody collected. The past is rolled up and merged as by the
+maintainer. Asked again, it goes on from where it ended.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from benchmarks.large_cluster import LARGE, SMALL, Cluster, Size
 from store.contracts import TABLES
 from store.findings import append_events
 from store.log import SegmentLog
-from store.maintenance import roll_up
+from store.maintenance import merge, roll_up
 from store.merging import ROLE
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.minutes import RollUp
@@ -128,13 +128,14 @@ class Logs:
 
 
 def _go_on(directory: Path, cluster: Cluster, span: Span) -> None:
-    """The rounds from where the store ends, with the samples a page reads raw; then all roll-ups of what is over."""
+    """The rounds from where the store ends, with the samples a page reads raw; what is over is rolled up and merged."""
     logs = Logs(directory, span.now_ms)
     _rounds(logs, cluster, span)
     _samples(logs, cluster, span)
     _what_lasts(logs, cluster, span)
     logs.close()
     _roll_ups(directory / "data", cluster, span)
+    merge(directory / "data", span.now_ms)
 
 
 def _now_ms() -> int:
@@ -150,15 +151,13 @@ def _rounds(logs: Logs, cluster: Cluster, span: Span) -> None:
 
 
 def _samples(logs: Logs, cluster: Cluster, span: Span) -> None:
-    """Merged minutes up to now, single rounds from there on; log ends of replicas for the newest rounds only."""
-    this_minute = span.this_minute_ms
-    past = [span.ticks(*minute) for minute in _spans(span.raw_ms, this_minute, MINUTE_MS)]
-    for ticks in [*past, *([tick] for tick in span.ticks(this_minute, span.end_ms))]:
-        at_ms = ticks[-1][1] + 1_000
-        logs.append("committed_offsets", large_samples.committed_offsets(ticks, cluster), at_ms)
-        logs.append("partition_offsets", large_samples.partition_offsets(ticks, cluster), at_ms)
-        if ticks[0][1] >= this_minute - 3 * MINUTE_MS:
-            logs.append("replica_offsets", large_samples.replica_offsets(ticks, cluster), at_ms)
+    """Round by round; log ends of replicas for the newest ones only."""
+    for tick, start_ms in span.ticks(span.raw_ms, span.end_ms):
+        at_ms = start_ms + 1_000
+        logs.append("committed_offsets", large_samples.committed_offsets(tick, start_ms, cluster), at_ms)
+        logs.append("partition_offsets", large_samples.partition_offsets(tick, start_ms, cluster), at_ms)
+        if start_ms >= span.this_minute_ms - 3 * MINUTE_MS:
+            logs.append("replica_offsets", large_samples.replica_offsets(tick, start_ms, cluster), at_ms)
 
 
 def _what_lasts(logs: Logs, cluster: Cluster, span: Span) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from sys import intern
 from typing import Any
 
 from collectors import committed_offsets, groups
@@ -28,11 +29,17 @@ Intervals = Mapping[str, Sequence[Interval]]
 
 
 def partition(row: Mapping[str, Any]) -> TopicPartition:
-    return TopicPartition(row["topic"], row["partition"])
+    """Names are in every row of every round, and kept once."""
+    return TopicPartition(intern(row["topic"]), row["partition"])
 
 
 def group_partition(row: Mapping[str, Any]) -> GroupPartition:
-    return GroupPartition(row["group_id"], row["topic"], row["partition"])
+    return GroupPartition(intern(row["group_id"]), intern(row["topic"]), row["partition"])
+
+
+def _topic_id(row: Mapping[str, Any]) -> str | None:
+    """None of a topic that no longer is."""
+    return None if row["topic_id"] is None else intern(row["topic_id"])
 
 
 def _known(row: Mapping[str, Any], name: str) -> int | Unknown:
@@ -42,7 +49,7 @@ def _known(row: Mapping[str, Any], name: str) -> int | Unknown:
 
 def offsets(row: Mapping[str, Any]) -> PartitionOffsets:
     return PartitionOffsets(
-        topic_id=row["topic_id"],
+        topic_id=_topic_id(row),
         log_start_offset=_known(row, "log_start_offset"),
         last_stable_offset=_known(row, "last_stable_offset"),
         high_watermark=_known(row, "high_watermark"),
@@ -56,7 +63,7 @@ def offsets(row: Mapping[str, Any]) -> PartitionOffsets:
 def commit(row: Mapping[str, Any]) -> CommittedOffset:
     never = row["committed_offset"] is None and row["committed_offset_unknown"] == committed_offsets.NO_COMMIT
     return CommittedOffset(
-        topic_id=row["topic_id"],
+        topic_id=_topic_id(row),
         committed_offset=None if never else _known(row, "committed_offset"),
         committed_leader_epoch=row["committed_leader_epoch"],
         is_pending=row["is_pending"],
@@ -69,7 +76,7 @@ def replicas(rows: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, tuple[Re
     for row in rows:
         found.setdefault(partition(row), []).append(
             ReplicaOffset(
-                row["topic_id"],
+                _topic_id(row),
                 row["replica"],
                 _known(row, "log_end_offset"),
                 _known(row, "leader_epoch"),
@@ -84,7 +91,7 @@ def epoch_ends(rows: Iterable[Mapping[str, Any]]) -> dict[TopicPartition, tuple[
     for row in rows:
         found.setdefault(partition(row), []).append(
             EpochEnd(
-                topic_id=row["topic_id"],
+                topic_id=_topic_id(row),
                 asked_epoch=row["asked_epoch"],
                 answered_epoch=_known(row, "answered_epoch"),
                 end_offset=_known(row, "end_offset"),

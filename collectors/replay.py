@@ -1,6 +1,6 @@
 """The rounds before a restart, put together again from their rows: the inverse of what a round writes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from collectors import (
     committed_offsets,
@@ -62,9 +62,9 @@ def partitions_with_commits(observed: Round) -> dict[str, frozenset[TopicPartiti
 
 
 def stored_round(
-    cluster_id: str, tick: int, rows: Mapping[str, Sequence[Row]], intervals: from_rows.Intervals
+    cluster_id: str, tick: int, rows: Mapping[str, Iterable[Row]], intervals: from_rows.Intervals
 ) -> Round:
-    """One round. Facts kept as intervals are those that held while it ran."""
+    """One round, of rows that are read once. Facts kept as intervals are those that held while it ran."""
     coverage = tuple(
         coverage_of(row, from_rows.whole(row["started_at"]), from_rows.whole(row["observed_at"]))
         for row in rows[rounds.TABLE]

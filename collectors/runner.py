@@ -169,6 +169,7 @@ class ClusterRounds:
             replayed_rounds(kept), load_findings(self._data_dir), last.cluster_id, self._thresholds, now_ms()
         )
         append_events(self._log, events)
+        give_back_memory()
 
 
 def append_round(log: SegmentLog, rows: Mapping[str, Rows]) -> None:

@@ -21,6 +21,7 @@ REPLAYED_MS = 15 * 60_000
 # Of a large cluster less: it would take minutes and gigabytes, in which nothing is observed. What a rule has to see for
 # longer it learns again.
 REPLAYED_COMMITS = 500_000
+ROWS_AT_A_TIME = 5_000
 
 SAMPLES = (rounds.TABLE, end_offsets.TABLE, committed_offsets.TABLE, replica_offsets.TABLE, epoch_ends.TABLE)
 
@@ -53,10 +54,10 @@ class Stored:
         ticks = [pc.max(rows.column("tick")).as_py() for rows in self.samples.values() if rows.num_rows]
         return 1 + max(self.last.tick, *map(int, ticks))
 
-    def samples_by_tick(self) -> Iterator[tuple[int, dict[str, list[Row]]]]:
-        """The rows of the replayed rounds, a round at a time: all of them as Python values would be too many."""
+    def samples_by_tick(self) -> Iterator[tuple[int, dict[str, Iterator[Row]]]]:
+        """The rows of the replayed rounds, a round and some rows at a time: as Python values they are very many."""
         for tick in pc.unique(self.samples[rounds.TABLE].column("tick")).to_pylist():
-            yield tick, {table: python_rows(table, _of_tick(rows, tick)) for table, rows in self.samples.items()}
+            yield tick, {table: _some_at_a_time(table, _of_tick(rows, tick)) for table, rows in self.samples.items()}
 
     @property
     def running(self) -> dict[str, Running]:
@@ -126,6 +127,11 @@ def kind(table: str, row: Mapping[str, object]) -> str:
 
 def _last_round(row: Mapping[str, object]) -> LastRound:
     return LastRound(str(row["cluster_id"]), int(str(row["tick"])), int(str(row["observed_at"])))
+
+
+def _some_at_a_time(table: str, rows: pa.Table) -> Iterator[Row]:
+    for batch in rows.to_batches(max_chunksize=ROWS_AT_A_TIME):
+        yield from python_rows(table, pa.Table.from_batches([batch]))
 
 
 def _of_tick(rows: pa.Table, tick: int) -> pa.Table:

@@ -32,6 +32,7 @@ MINUTE_MS = 60_000
 DAY_MS = 24 * 60 * MINUTE_MS
 # Whatever was asked last, even where every round came late by half of an interval.
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
+SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
 LARGE_COMMITS = 10_000  # asked for in one round
 # A page asks several questions of all states of one window, and the next page those of the same.
 READ_ONCE = frozenset({"partition_state"})
@@ -178,9 +179,13 @@ def _answered(data_dir: str) -> dict[str, int]:
 
 @cache
 def settle_memory() -> None:
-    """Once per process: what the imports left behind is not searched for garbage after every run of a page."""
+    """Once per process: what the imports left behind is never searched for garbage, and what is kept only rarely.
+
+    Searching all answers that are kept takes longer than making the verdicts of a moment.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], SEARCHES_BEFORE_ALL)
 
 
 def data_dir() -> str:

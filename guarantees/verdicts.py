@@ -116,7 +116,8 @@ def pipeline_verdict(
     """
     judged = [(judged_as(pipeline, finding, window_from_ms), finding) for finding in findings]
     bad = [(verdict, finding) for verdict, finding in judged if verdict is not Verdict.OK]
-    blind, detail = _blind_spots(pipeline, sight), _missing_detail(sight.coverage, sight.rounds)
+    unseen, detail = _missing_of_rounds(sight.coverage, sight.rounds)
+    blind = _blind_spots(pipeline, sight, unseen)
     is_stale = _is_stale(sight, now_ms)
     known = [verdict for verdict, _ in bad]
     states = [*known, *([Verdict.UNKNOWN] if blind else []), *([Verdict.STALE] if is_stale else []), Verdict.OK]
@@ -158,24 +159,23 @@ def _is_stale(sight: Sight, now_ms: int) -> bool:
     return now_ms - sight.newest_evidence_at_ms > STALE_AFTER_INTERVALS * sight.interval_s * 1000
 
 
-def _blind_spots(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
-    """What keeps the promise from being called kept."""
+def _blind_spots(pipeline: Pipeline, sight: Sight, unseen: Iterable[Unknown]) -> list[Unknown]:
+    """What keeps the promise from being called kept; `unseen` are the essentials that are missing."""
     if sight.newest_evidence_at_ms is None:
         return [Unknown("nothing was observed yet")]
-    return [*_unseen_essentials(sight.coverage, sight.rounds), *_unseen_records(pipeline, sight)]
+    return [*unseen, *_unseen_records(pipeline, sight)]
 
 
-@lru_cache(maxsize=64)  # thousands of pipelines share a round
-def _unseen_essentials(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
+@lru_cache(maxsize=64)  # thousands of pipelines share a round: looking it up takes most of the time of their verdicts
+def _missing_of_rounds(
+    coverage: Sequence[Coverage], rounds: RoundsSeen
+) -> tuple[tuple[Unknown, ...], tuple[Unknown, ...]]:
+    """What is missing of what a promise rests on, and of what adds detail to it."""
     essential = [c for c in coverage if c.signal in ESSENTIAL]
     missing = sorted(ESSENTIAL - {Signal(c.signal) for c in essential})
     asked = [Unknown(f"{signal} was not asked for") for signal in missing]
-    return (*asked, *_incomplete(essential), *too_few(rounds))
-
-
-@lru_cache(maxsize=64)
-def _missing_detail(coverage: Sequence[Coverage], rounds: RoundsSeen) -> tuple[Unknown, ...]:
-    return (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL))
+    detail = (*gaps(rounds), *_incomplete(c for c in coverage if c.signal not in ESSENTIAL))
+    return (*asked, *_incomplete(essential), *too_few(rounds)), detail
 
 
 def _incomplete(coverage: Iterable[Coverage]) -> list[Unknown]:

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,6 +13,9 @@ from store.segments import SegmentName
 TEMPORARY = ".tmp"
 # Rows of a row group: large enough to scan fast, small enough to skip where a question is about one group.
 ROW_GROUP = 131_072
+# Columns stored as differences from row to row. Their values hardly repeat, though those of one subject are near one
+# another: a dictionary of them takes more room and more time to read.
+DIFFERENCES = frozenset({"committed_offset"})
 
 
 def publish(
@@ -70,7 +74,7 @@ def _written_ns(path: Path) -> int | None:
 
 def _write(path: Path, batches: pa.Table | pa.RecordBatchReader) -> None:
     with path.open("wb") as file:
-        with pq.ParquetWriter(file, batches.schema, compression="zstd") as writer:
+        with pq.ParquetWriter(file, batches.schema, compression="zstd", **_encodings(batches.schema)) as writer:
             if isinstance(batches, pa.Table):
                 writer.write_table(batches, row_group_size=ROW_GROUP)
             else:
@@ -78,6 +82,15 @@ def _write(path: Path, batches: pa.Table | pa.RecordBatchReader) -> None:
                     writer.write_batch(batch)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _encodings(schema: pa.Schema) -> dict[str, Any]:
+    """How the columns are encoded; empty where dictionaries do for all."""
+    differences = DIFFERENCES.intersection(schema.names)
+    if not differences:
+        return {}
+    others = [name for name in schema.names if name not in differences]
+    return {"use_dictionary": others, "column_encoding": dict.fromkeys(differences, "DELTA_BINARY_PACKED")}
 
 
 def _rename(data_dir: Path, temporary: Path, final: Path) -> Path:

@@ -9,6 +9,9 @@ from dashboard import cached, lag_questions, queries
 from dashboard.view import format_time
 from store.findings import load_findings
 from store.maintenance import roll_up
+from store.merging import OF_A_MINUTE
+from store.reading import segments
+from store.segments import SegmentName
 from store.unfit import unfit_files
 from tests.dashboard.conftest import ROOT
 
@@ -70,6 +73,18 @@ def test_nothing_in_it_is_unfit_or_left_to_roll_up(built):
 
     assert unfit_files(built / "data") == []
     assert roll_up(built / "data", began_ms) == 0
+
+
+def test_minutes_that_are_over_are_merged_as_by_the_maintainer(built):
+    began_ms = int((built / large_store.WRITTEN).read_text().split()[1])
+    over = [
+        SegmentName.parse(path.name)
+        for path in segments(built / "data", "committed_offsets", None)
+        if path.stat().st_mtime_ns < began_ms * 1_000_000
+    ]
+
+    assert over
+    assert {name.level for name in over} <= {OF_A_MINUTE, 2}
 
 
 def test_its_findings_are_those_of_a_large_cluster(built):

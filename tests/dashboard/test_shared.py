@@ -1,5 +1,6 @@
 """Answers made once for all sessions, and found by topic instead of by trying every pair: the same, only cheaper."""
 
+import gc
 import random
 from dataclasses import replace
 
@@ -150,3 +151,10 @@ def test_a_search_changes_which_pipelines_are_shown_and_not_what_a_finding_means
     assert meant(nothing) == meant(everything)
     assert answers.standings(everything)
     assert answers.standings(nothing) == []
+
+
+def test_answers_that_are_kept_are_searched_for_garbage_only_after_many_searches_of_younger_ones():
+    cached.settle_memory()
+
+    assert gc.isenabled()
+    assert gc.get_threshold()[2] == cached.SEARCHES_BEFORE_ALL

@@ -7,7 +7,7 @@ from store.errors import StoreLockedError
 from store.log import SegmentLog, arrow_table
 from store.reading import Window, read, segments
 from store.rows import python_rows
-from tests.store.builders import HOUR, HOUR_WINDOW, T0, files, id_row, leader_row, round_row
+from tests.store.builders import HOUR, HOUR_WINDOW, T0, commit_row, files, id_row, leader_row, round_row
 
 
 @pytest.fixture
@@ -29,6 +29,19 @@ def test_rows_come_back_as_they_were_appended(tmp_path, log):
 
     assert {name: stored[name] for name in row} == {**row, "replicas": [1, 2, 3]}
     assert stored["leader_epoch"] is None
+
+
+def test_commits_are_stored_as_differences_and_come_back_as_they_were(tmp_path, log):
+    offsets = [2**63 - 1, None, 0, 17, None, 2**40]
+    log.append("committed_offsets", [commit_row(1, partition=n, committed_offset=at) for n, at in enumerate(offsets)])
+
+    assert read(tmp_path, "committed_offsets").sort_by("partition")["committed_offset"].to_pylist() == offsets
+
+    (path,) = segments(tmp_path, "committed_offsets", None)
+    columns = [pq.read_metadata(path).row_group(0).column(number) for number in range(13)]
+    encodings = {column.path_in_schema: column.encodings for column in columns}
+    assert "DELTA_BINARY_PACKED" in encodings["committed_offset"]
+    assert "RLE_DICTIONARY" in encodings["topic_id"]
 
 
 def test_no_rows_make_no_segment(tmp_path, log):

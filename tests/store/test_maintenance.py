@@ -5,9 +5,11 @@ import time
 import pytest
 
 from settings import StoreSettings
+from store import maintenance
 from store.errors import StoreLockedError
 from store.log import SegmentLog
 from store.maintenance import run
+from store.merging import WIDER
 from store.publish import stale_temporaries
 from store.reading import read, segments
 from store.unfit import unfit_files
@@ -43,6 +45,44 @@ def test_the_maintainer_merges_until_it_is_stopped(tmp_path):
     assert not thread.is_alive()
     assert sorted(read(tmp_path, "rounds")["tick"].to_pylist()) == [0, 1, 2, 3]
     log.close()
+
+
+def test_while_an_hour_is_merged_minutes_and_roll_ups_go_on_and_nothing_expires(tmp_path, monkeypatch):
+    is_over, done = threading.Event(), []
+
+    def merged(_data_dir, _now_ms, _grace_ms, levels):
+        if levels == WIDER:
+            done.append("hour begun")
+            is_over.wait(20)
+        done.append("hour over" if levels == WIDER else "minutes")
+
+    monkeypatch.setattr(maintenance, "merge", merged)
+    monkeypatch.setattr(maintenance, "roll_up", lambda *_: done.append("roll-up"))
+    monkeypatch.setattr(maintenance, "expire", lambda *_: done.append("expiry"))
+    stop, thread = in_background(tmp_path)
+
+    until(lambda: done.count("minutes") > 3)
+    before = list(done)
+    is_over.set()
+    until(lambda: "expiry" in done[len(before) :])
+    stop.set()
+    thread.join(20)
+
+    assert before.count("expiry") == 1
+    assert "hour over" not in before
+    assert before.count("roll-up") >= 3
+    assert done.index("hour over") < len(before) + done[len(before) :].index("expiry")
+
+
+def test_what_fails_while_an_hour_is_merged_ends_the_maintainer(tmp_path, monkeypatch):
+    def merged(_data_dir, _now_ms, _grace_ms, levels):
+        if levels == WIDER:
+            raise OSError("the disk is full")
+
+    monkeypatch.setattr(maintenance, "merge", merged)
+
+    with pytest.raises(OSError, match="disk is full"):
+        run(StoreSettings(data_dir=str(tmp_path)), threading.Event(), round_s=0.01)
 
 
 def test_a_second_maintainer_of_the_same_directory_fails_at_start(tmp_path):

@@ -11,7 +11,18 @@ from store.reading import read, segments
 from store.rows import python_rows
 from store.segments import SegmentName
 from store.types import arrow_schema
-from tests.store.builders import HOUR, MINUTE, SECOND, T0, files, id_row, leader_row, round_row, set_committed
+from tests.store.builders import (
+    HOUR,
+    MINUTE,
+    SECOND,
+    T0,
+    commit_row,
+    files,
+    id_row,
+    leader_row,
+    round_row,
+    set_committed,
+)
 
 
 @pytest.fixture
@@ -138,6 +149,46 @@ def test_a_merged_file_is_sorted_by_key_in_the_contracts_types_and_keeps_the_new
     assert path.stat().st_mtime_ns == (T0 + 9) * 1_000_000
 
 
+def test_in_a_minute_three_rounds_lie_together_by_key_and_in_an_hour_all_of_them(tmp_path, log):
+    for tick in (5, 4, 3, 2):
+        log.append(
+            "committed_offsets", [commit_row(tick, partition=number, cluster_id=of) for number in (1, 0) for of in "ba"]
+        )
+        committed(tmp_path, "committed_offsets", T0)
+    merge(tmp_path, T0 + MINUTE)
+
+    assert stored_order(tmp_path, "a") == [(0, 2), (1, 2), (0, 3), (0, 4), (0, 5), (1, 3), (1, 4), (1, 5)]
+    assert stored_order(tmp_path, "b") == stored_order(tmp_path, "a")
+
+    log.append("committed_offsets", [commit_row(6)])
+    committed(tmp_path, "committed_offsets", T0 + MINUTE)
+    merge(tmp_path, T0 + HOUR)
+
+    assert stored_order(tmp_path, "a") == [(0, 2), (0, 3), (0, 4), (0, 5), (1, 2), (1, 3), (1, 4), (1, 5)]
+
+
+def stored_order(data_dir, cluster_id):
+    (path,) = segments(data_dir, "committed_offsets", None)
+    rows = pq.read_table(path).to_pylist()
+    return [(row["partition"], row["tick"]) for row in rows if row["cluster_id"] == cluster_id]
+
+
+def test_who_asks_about_one_round_of_a_minute_need_not_open_all_its_row_groups(tmp_path, log, monkeypatch):
+    monkeypatch.setattr("store.merging.ROW_GROUP_OF_ROUNDS", 2_048)
+    for tick in range(6):
+        log.append("committed_offsets", [commit_row(tick, T0 + tick, number) for number in range(1_024)])
+        committed(tmp_path, "committed_offsets", T0)
+
+    merge(tmp_path, T0 + MINUTE)
+
+    (path,) = segments(tmp_path, "committed_offsets", None)
+    metadata = pq.read_metadata(path)
+    column = metadata.schema.names.index("tick")
+    ticks = [metadata.row_group(number).column(column).statistics for number in range(metadata.num_row_groups)]
+    assert [sum(told.min <= tick <= told.max for told in ticks) for tick in range(6)] == [2, 2, 2, 2, 2, 2]
+    assert len(ticks) == 3
+
+
 def test_of_an_interval_a_merged_file_keeps_the_newest_restatement(tmp_path, log):
     for at in (0, 5, 10):
         log.append("partition_state", [leader_row(1, T0, T0 + at, replicas=[1, 2]), leader_row(2, T0, T0 + at, 1)])
@@ -238,6 +289,26 @@ def test_a_segment_alone_in_its_minute_is_left_for_the_hour():
 
     assert due_runs(Listing(live, (), ()), 1, MINUTE, now_ms=HOUR) == []
     assert numbers(due_runs(Listing(live, (), ()), 2, HOUR, now_ms=HOUR)) == [[1, 2]]
+
+
+LATE = st.integers(0, 3 * HOUR)
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), LATE), max_size=12), LATE, st.integers(0, HOUR))
+def test_minutes_and_an_hour_that_are_merged_side_by_side_share_no_segment(history, now_ms, later_ms):
+    live = tuple(segment(number, at, level) for number, (level, at) in enumerate(history))
+
+    of_hours = due_runs(Listing(live, (), ()), 2, HOUR, now_ms)
+    of_minutes = due_runs(Listing(live, (), ()), 1, MINUTE, now_ms + later_ms, of_hours=False)
+
+    assert not {s for run in of_hours for s in run} & {s for run in of_minutes for s in run}
+
+
+def test_minutes_are_merged_until_their_hour_is_over():
+    live = (segment(1, 0), segment(2, 5), segment(3, HOUR), segment(4, HOUR + 5))
+
+    assert numbers(due_runs(Listing(live, (), ()), 1, MINUTE, now_ms=HOUR - 1, of_hours=False)) == [[1, 2]]
+    assert numbers(due_runs(Listing(live, (), ()), 1, MINUTE, now_ms=HOUR + MINUTE, of_hours=False)) == [[3, 4]]
 
 
 TIMES = st.integers(0, 3 * MINUTE)
