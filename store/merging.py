@@ -37,7 +37,7 @@ MINUTES, WIDER = frozenset({OF_A_MINUTE}), frozenset({2, 3})
 
 # Rounds that lie together in a minute's file, and rows of its row groups: few enough to skip the other rounds, and the
 # other groups in these.
-ROUNDS_TOGETHER = 3
+ROUNDS_TOGETHER = 4
 ROW_GROUP_OF_ROUNDS = 65_536
 
 _MEMORY = "1GB"
