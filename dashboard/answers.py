@@ -77,7 +77,8 @@ def group_lag(view: View) -> Rows:
 
 def cluster_lag(view: View) -> tuple[int | None, ...]:
     """Total lag of the cluster over the window, whatever is searched for."""
-    return tiles.total(group_lag(view.without_search()), lag_answers.lag_trend(view, SPARK_POINTS))
+    trends, begins = lag_answers.lag_trend(view, SPARK_POINTS), lag_answers.trend_begins(view, SPARK_POINTS)
+    return tiles.total(group_lag(view.without_search()), trends, begins)
 
 
 def found(view: View) -> list[Concern]:
@@ -146,7 +147,9 @@ def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
     return (
-        tiles.lag(group_lag(view), lag_answers.lag_trend(view, SPARK_POINTS)),
+        tiles.lag(
+            group_lag(view), lag_answers.lag_trend(view, SPARK_POINTS), lag_answers.trend_begins(view, SPARK_POINTS)
+        ),
         tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
         tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),

@@ -1,6 +1,7 @@
 """Lag over the window, from raw samples or from what they were rolled up to; kept for all sessions."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from dashboard import cached, concerns, known_findings, lag_questions, shapes
 from dashboard.cached import Heard
@@ -10,6 +11,14 @@ from dashboard.view import RAW_WINDOW_MS, View
 
 # Of commits, in one answer about all groups: beyond it they are read from roll-ups, which end a minute or two ago.
 RAW_SAMPLES_AT_MOST = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Trends:
+    """Of each group its total lag, point by point, and at which point it was seen first."""
+
+    series: Mapping[str, tuple[int | None, ...]]
+    begins: Mapping[str, int]
 
 
 def lag_history(view: View, group_id: str) -> shapes.LagHistory:
@@ -26,8 +35,16 @@ def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:
     Topics a group has left do not count.
     """
     known = cached.heard(view)
-    if known is None:
-        return {}
+    return {} if known is None else _known_trend(view, known, points).series
+
+
+def trend_begins(view: View, points: int) -> Mapping[str, int]:
+    """At which point of its trend each group was seen first."""
+    known = cached.heard(view)
+    return {} if known is None else _known_trend(view, known, points).begins
+
+
+def _known_trend(view: View, known: Heard, points: int) -> Trends:
     left = tuple(sorted(concerns.left_topics(one.finding for one in known_findings.findings(view).values())))
     return _lag_trend(cached.data_dir(), view.from_ms, view.to_ms, known, points, left)
 
@@ -63,9 +80,10 @@ def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagStep
 @remembered(60)
 def _lag_trend(
     data_dir: str, from_ms: int, to_ms: int, known: Heard, points: int, left: tuple[tuple[str, str], ...]
-) -> Mapping[str, tuple[int | None, ...]]:
+) -> Trends:
     steps = _trend_steps(from_ms, to_ms, known, points)
     groups, topics = [group_id for group_id, _ in left], [topic for _, topic in left]
     about = {"cluster_id": known.cluster_id, "step_ms": steps.bucket_ms, "left_groups": groups, "left_topics": topics}
     rows = steps.rows(lag_questions.LAG_TREND, lambda question, *span: cached.ask(data_dir, *span, question, about))
-    return shapes.trends(rows, from_ms, to_ms, steps.bucket_ms)
+    begins = shapes.trend_begins(rows, from_ms, steps.bucket_ms)
+    return Trends(shapes.trends(rows, from_ms, to_ms, steps.bucket_ms), begins)

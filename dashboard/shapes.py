@@ -101,6 +101,19 @@ def trends(rows: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> dict[
     return {group_id: tuple(values) for group_id, values in series.items()}
 
 
+def trend_begins(rows: Iterable[Row], from_ms: int, step_ms: int) -> dict[str, int]:
+    """At which point of its trend each group was seen first, known or unknown: before it there was none to count.
+
+    The first point of a window is a part of a step only: of who is seen from the next one on it says nothing.
+    """
+    start = from_ms - from_ms % step_ms
+    first: dict[str, int] = {}
+    for row in rows:
+        at = (_ms(row, "at_ms") - start) // step_ms
+        first[str(row["group_id"])] = min(first.get(str(row["group_id"]), at), at)
+    return {group_id: at if at > 1 else 0 for group_id, at in first.items()}
+
+
 def newest_run(series: Sequence[int | None]) -> list[int]:
     """The newest stretch without a gap: a sparkline in a table cannot show one."""
     known: list[int] = []

@@ -32,7 +32,7 @@ def unknown(label: str, reason: str) -> Tile:
     return Tile(label, "Unknown", reason, Verdict.UNKNOWN)
 
 
-def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> Tile:
+def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]], begins: Mapping[str, int]) -> Tile:
     """Offsets behind, summed over the groups that are wholly known; the others are counted apart."""
     if not group_lag:
         return unknown("Lag, offsets", "no group with a commit was seen")
@@ -40,18 +40,23 @@ def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) ->
     partitions = sum(row["unknown"] for row in group_lag)
     if not whole:
         return unknown("Lag, offsets", f"{wording.plural(partitions, 'partition')} cannot be read")
-    series = total(group_lag, trends)
+    series = total(group_lag, trends, begins)
     left = sum(row["is_left"] for row in group_lag)
     note = _trend(series) + (f" · {wording.plural(partitions, 'partition')} unknown" if partitions else "")
     note += f" · {wording.plural(left, 'topic')} no longer read" if left else ""
     return Tile("Lag, offsets", wording.compact(sum(row["lag"] for row in whole)), note, None, series)
 
 
-def total(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> tuple[int | None, ...]:
-    """Lag of the groups that are wholly known now, point by point; unknown where it is of any of them."""
+def total(
+    group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]], begins: Mapping[str, int]
+) -> tuple[int | None, ...]:
+    """Lag of the groups that are wholly known now, point by point; unknown where it is of any of them.
+
+    A group counts from the point at which it was seen first: before it there was none.
+    """
     groups = {row["group_id"] for row in group_lag if row["lag"] is not None}
     groups -= {row["group_id"] for row in group_lag if row["unknown"]}
-    return _sum([trends[group_id] for group_id in sorted(groups) if group_id in trends])
+    return _sum([(begins.get(group_id, 0), trends[group_id]) for group_id in sorted(groups) if group_id in trends])
 
 
 def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], at_ms: int) -> Tile:
@@ -122,12 +127,11 @@ def _counted(label: str, found: Sequence[Concern], *, none_upper: int) -> Tile:
     return Tile(label, wording.compact(total.estimate or 0), note, worst)
 
 
-def _sum(series: Sequence[Sequence[int | None]]) -> tuple[int | None, ...]:
-    """Point by point; unknown where any part is."""
-    return tuple(
-        None if any(value is None for value in values) else sum(value or 0 for value in values)
-        for values in zip(*series, strict=True)
-    )
+def _sum(series: Sequence[tuple[int, Sequence[int | None]]]) -> tuple[int | None, ...]:
+    """Point by point of series from where each begins; unknown where any of them is, or none has begun."""
+    points = max((len(values) for _, values in series), default=0)
+    begun = ([values[at] for begins, values in series if begins <= at] for at in range(points))
+    return tuple(None if not values or None in values else sum(filter(None, values)) for values in begun)
 
 
 def _trend(series: Sequence[int | None]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import frexp
 
 from guarantees.unknown import Unknown
-from spark_jobs.ledger import Coverage
+from spark_jobs.ledger import Coverage, Sampled
 from spark_jobs.ranges import Part, PartNow
 
 SPEED_OVER_MS = 60_000  # a dozen rounds: over fewer their own jitter would be followed
@@ -51,12 +51,14 @@ def topic_rate(samplings: Iterable[Sampling], offsets_per_s: float | None, curre
     return max(chosen_rate(sampling, offsets_per_s, current) for sampling in samplings)
 
 
-def newest_rate(coverage: Mapping[Part, Coverage], topic_id: str) -> float | None:
-    """What a topic's newest range was sampled at; None where nothing of it was read lately."""
-    newest = [
-        covered.sampled[-1] for part, covered in coverage.items() if part.topic_id == topic_id and covered.sampled
-    ]
-    return max(newest, key=lambda each: each.until_ms).rate if newest else None
+def newest_rates(coverage: Mapping[Part, Coverage]) -> dict[str, float]:
+    """By topic id, what the newest range was sampled at; of topics of which something was read lately."""
+    newest: dict[str, Sampled] = {}
+    for part, covered in coverage.items():
+        for last in covered.sampled[-1:]:
+            known = newest.get(part.topic_id, last)
+            newest[part.topic_id] = max(known, last, key=lambda each: each.until_ms)
+    return {topic_id: last.rate for topic_id, last in newest.items()}
 
 
 def marked(marks: Mapping[Part, Sequence[Mark]], parts: Iterable[PartNow]) -> dict[Part, list[Mark]]:
@@ -70,25 +72,25 @@ def marked(marks: Mapping[Part, Sequence[Mark]], parts: Iterable[PartNow]) -> di
     return after
 
 
-def offsets_per_s(marks: Mapping[Part, Sequence[Mark]], topic_id: str) -> float | None:
-    """How fast a topic grows, of partitions seen twice; None where none was. Records are never more than offsets."""
-    spans = [
-        (known[-1].high_watermark - known[0].high_watermark, known[-1].at_ms - known[0].at_ms)
-        for part, known in marks.items()
-        if part.topic_id == topic_id and known[-1].at_ms > known[0].at_ms
-    ]
-    return sum(max(0, offsets) * 1000 / ms for offsets, ms in spans) if spans else None
+def speeds(marks: Mapping[Part, Sequence[Mark]]) -> dict[str, float]:
+    """By topic id, the offsets a second of its partitions seen twice. Records are never more than offsets."""
+    found: dict[str, float] = {}
+    for part, known in marks.items():
+        offsets, ms = known[-1].high_watermark - known[0].high_watermark, known[-1].at_ms - known[0].at_ms
+        if ms > 0:
+            found[part.topic_id] = found.get(part.topic_id, 0.0) + max(0, offsets) * 1000 / ms
+    return found
 
 
-def first_guess(parts: Iterable[PartNow], topic_id: str, horizon_s: float) -> float | None:
-    """Of a topic seen first: its offsets since its history begins, one horizon ago; None where no partition says."""
-    offsets = [
-        now.high_watermark - now.start
-        for now in parts
-        if now.part.topic_id == topic_id and not isinstance(now.high_watermark, Unknown)
-        if not isinstance(now.start, Unknown)
-    ]
-    return sum(max(0, each) for each in offsets) / horizon_s if offsets else None
+def first_guesses(parts: Iterable[PartNow], horizon_s: Mapping[str, float]) -> dict[str, float]:
+    """The same of partitions seen first: their offsets since their history begins, `horizon_s` (by topic) ago."""
+    found: dict[str, float] = {}
+    for now in parts:
+        if not isinstance(now.high_watermark, Unknown) and not isinstance(now.start, Unknown):
+            offsets = max(0, now.high_watermark - now.start)
+            guess = found.get(now.part.topic_id, 0.0) + offsets / horizon_s[now.part.topic]
+            found[now.part.topic_id] = guess
+    return found
 
 
 def _within(declared: float, records_per_s: float, offsets_per_s: float) -> float:

@@ -9,7 +9,7 @@ from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from settings import ClusterSettings
 from spark_jobs.audited import AuditedTopic
-from spark_jobs.budget import Mark, first_guess, marked, newest_rate, offsets_per_s, topic_rate
+from spark_jobs.budget import Mark, first_guesses, marked, newest_rates, speeds, topic_rate
 from spark_jobs.ledger import Coverage
 from spark_jobs.offsets import ClusterNow, fetch_cluster_now
 from spark_jobs.ranges import OffsetRange, Part, Plan, plan
@@ -78,17 +78,16 @@ class AuditedCluster:
     def rates(self, now: ClusterNow, coverage: Mapping[Part, Coverage]) -> dict[str, float]:
         """By topic id, the share of ids that the round keeps; asked once for each look."""
         self._marks = marked(self._marks, now.parts)
+        horizon_s = {name: topic.horizon_s for name, topic in self._topics.items()}
+        # A topic's second look, and the rate it is read at, are surer than the guess of the first.
+        guesses = first_guesses((each for each in now.parts if each.part not in coverage), horizon_s)
+        known, current = speeds(self._marks), newest_rates(coverage)
+        offsets_per_s = {**{each: guesses[each] for each in guesses if each not in current}, **known}
+        names = {each.part.topic_id: each.part.topic for each in now.parts}
         return {
-            part.topic_id: self._rate(part, now, coverage)
-            for part in {now.part.topic_id: now.part for now in now.parts}.values()
+            each: topic_rate(self._topics[name].samplings, offsets_per_s.get(each), current.get(each))
+            for each, name in names.items()
         }
-
-    def _rate(self, part: Part, now: ClusterNow, coverage: Mapping[Part, Coverage]) -> float:
-        topic, current = self.topic(part.topic), newest_rate(coverage, part.topic_id)
-        speed = offsets_per_s(self._marks, part.topic_id)
-        if speed is None and current is None:
-            speed = first_guess(now.parts, part.topic_id, topic.horizon_s)
-        return topic_rate(topic.samplings, speed, current)
 
     def request(self, planned: OffsetRange, rate: float, awaited: Iterable[int] = ()) -> RangeRequest:
         """A planned range with all a worker needs; `awaited` are hashes of ids that are kept at every rate."""

@@ -77,12 +77,20 @@ def extended(coverage: Mapping[Part, Coverage], rows: Iterable[Row]) -> dict[Par
 def compared_rates(reads: Iterable[RangeRead], coverage: Mapping[Part, Coverage], now_ms: int) -> dict[str, float]:
     """By topic id, at which rate ranges just read are compared with their topic's horizon; `coverage` includes them."""
     horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in reads}
-    return {each: lowest_rate(coverage, each, now_ms - round(1000 * ago_s)) for each, ago_s in horizon_s.items()}
+    return lowest_rates(coverage, {each: now_ms - round(1000 * ago_s) for each, ago_s in horizon_s.items()})
 
 
-def lowest_rate(coverage: Mapping[Part, Coverage], topic_id: str, since_ms: int) -> float:
-    """What all samples of a topic taken since then have in common: ids kept at this rate. 1 where there are none."""
-    return min((c.lowest_rate_since(since_ms) for part, c in coverage.items() if part.topic_id == topic_id), default=1)
+def lowest_rates(coverage: Mapping[Part, Coverage], since_ms: Mapping[str, int]) -> dict[str, float]:
+    """What all samples of a topic taken since a time (by topic id) have in common: ids kept at this rate.
+
+    1 where there are none.
+    """
+    lowest = dict.fromkeys(since_ms, 1.0)
+    for part, covered in coverage.items():
+        if part.topic_id in lowest:
+            rate = covered.lowest_rate_since(since_ms[part.topic_id])
+            lowest[part.topic_id] = min(lowest[part.topic_id], rate)
+    return lowest
 
 
 def read_row(read: RangeRead, segment: str | None) -> dict[str, object]:

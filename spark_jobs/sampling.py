@@ -10,7 +10,7 @@ from pyspark.sql import functions as sf
 from store.message_ids import ALL, threshold
 
 _HALF = ALL // 2
-MOST_AWAITED = 10_000
+MOST_AWAITED = 10_000  # 200 kB of a request that every task is sent
 
 
 def is_kept(id_hash: NDArray[np.int64], rate: float) -> NDArray[np.bool_]:

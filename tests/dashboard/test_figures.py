@@ -195,7 +195,7 @@ def lag_row(group_id, lag, unknown=0, is_left=False):
 
 
 def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
-    tile = tiles.lag([lag_row("a", 5), lag_row("b", 7, unknown=2)], {"a": (3, 5), "b": (1, 1)})
+    tile = tiles.lag([lag_row("a", 5), lag_row("b", 7, unknown=2)], {"a": (3, 5), "b": (1, 1)}, {})
 
     assert tile.value == "5"
     assert tile.note == "+2 in the window · 2 partitions unknown"
@@ -203,7 +203,7 @@ def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
 
 
 def test_the_lag_tile_counts_topics_a_group_has_left_apart():
-    tile = tiles.lag([lag_row("a", 5), lag_row("a", None, is_left=True), lag_row("b", None)], {})
+    tile = tiles.lag([lag_row("a", 5), lag_row("a", None, is_left=True), lag_row("b", None)], {}, {})
 
     assert tile.value == "5"
     assert tile.note.endswith(" · 1 topic no longer read")
@@ -222,8 +222,8 @@ def test_a_topic_is_left_while_the_finding_that_says_so_is_open():
 
 
 def test_a_lag_of_which_nothing_is_known_is_unknown():
-    assert tiles.lag([lag_row("b", None, unknown=3)], {}).verdict is Verdict.UNKNOWN
-    assert tiles.lag([], {}).value == "Unknown"
+    assert tiles.lag([lag_row("b", None, unknown=3)], {}, {}).verdict is Verdict.UNKNOWN
+    assert tiles.lag([], {}, {}).value == "Unknown"
 
 
 def test_no_loss_seen_in_a_sample_has_an_upper_bound():

@@ -104,7 +104,25 @@ def test_the_total_is_withheld_where_a_group_is_unknown_and_leaves_out_groups_th
     ]
     trends = {"a": (1, 2, 3), "b": (4, None, 4), "refused": (None, None, None), "half": (9, 9, None)}
 
-    assert tiles.total(rows, trends) == (5, None, 7)
+    assert tiles.total(rows, trends, {}) == (5, None, 7)
+
+
+def test_a_group_counts_in_the_total_from_where_it_was_seen_first():
+    rows = [{"group_id": name, "lag": 1, "unknown": 0} for name in ("old", "new")]
+    trends = {"old": (None, 2, 3, 4), "new": (None, None, None, 5)}
+
+    assert tiles.total(rows, trends, {"old": 0, "new": 3}) == (None, 2, 3, 9)
+    assert tiles.total(rows, trends, {"old": 0, "new": 2}) == (None, 2, None, 9), "seen, and unknown"
+    assert tiles.total(rows, trends, {"old": 3, "new": 3}) == (None, None, None, 9)
+
+
+def test_who_is_seen_from_the_second_point_on_may_have_been_there_before():
+    rows = [
+        {"group_id": name, "at_ms": at_ms, "lag": lag}
+        for name, at_ms, lag in (("a", 20, 1), ("a", 12, None), ("b", 31, 1), ("c", 9, 1))
+    ]
+
+    assert shapes.trend_begins(rows, from_ms=7, step_ms=10) == {"a": 0, "b": 3, "c": 0}
 
 
 def test_the_points_of_a_trend_are_as_far_apart_as_the_strip_draws_them(visit, believable, monkeypatch):  # noqa: F811

@@ -10,10 +10,10 @@ from spark_jobs.budget import (
     Mark,
     Sampling,
     chosen_rate,
-    first_guess,
+    first_guesses,
     marked,
-    newest_rate,
-    offsets_per_s,
+    newest_rates,
+    speeds,
     topic_rate,
 )
 from spark_jobs.ledger import Coverage, Sampled
@@ -89,12 +89,12 @@ def test_a_topic_grows_by_the_high_watermarks_of_its_partitions():
     for look in looks:
         marks = marked(marks, look)
 
-    assert offsets_per_s(marks, "orders-id") == 100
-    assert offsets_per_s(marks, "nobody") is None
+    assert speeds(marks).get("orders-id") == 100
+    assert speeds(marks)["bills-id"] == 9_000
 
 
 def test_a_topic_looked_at_once_has_no_speed():
-    assert offsets_per_s(marked({}, [now()]), "orders-id") is None
+    assert speeds(marked({}, [now()])).get("orders-id") is None
 
 
 def test_the_speed_is_that_of_the_last_minute_and_of_two_looks_at_least():
@@ -102,25 +102,25 @@ def test_the_speed_is_that_of_the_last_minute_and_of_two_looks_at_least():
     for at_ms, high in ((0, 0), (10_000, 90_000), (70_000, 90_060), (80_000, 90_070)):
         marks = marked(marks, [now(at_ms=at_ms, high=high)])
     assert marks[PART][0] == Mark(10_000, 90_000)
-    assert offsets_per_s(marks, "orders-id") == 1
+    assert speeds(marks).get("orders-id") == 1
 
     marks = marked(marks, [now(at_ms=900_000, high=90_070 + 8_200)])
-    assert offsets_per_s(marks, "orders-id") == 10
+    assert speeds(marks).get("orders-id") == 10
 
 
 def test_an_unknown_end_and_a_log_that_was_cut_tell_no_speed_below_0():
     marks = marked({}, [now(at_ms=0, high=1_000)])
     marks = marked(marks, [replace(now(at_ms=5_000), high_watermark=Unknown("no answer"))])
-    assert offsets_per_s(marks, "orders-id") is None
+    assert speeds(marks).get("orders-id") is None
 
-    assert offsets_per_s(marked(marks, [now(at_ms=10_000, high=400)]), "orders-id") == 0
+    assert speeds(marked(marks, [now(at_ms=10_000, high=400)])).get("orders-id") == 0
 
 
 def test_a_topic_seen_first_is_guessed_by_what_it_got_in_a_horizon():
     parts = [now(high=7_200), now(OTHER_PART, high=9_000, start=5_400), now(OTHER_TOPIC, high=10**9)]
 
-    assert first_guess(parts, "orders-id", 3_600) == 3
-    assert first_guess([now(start=Unknown("no answer"))], "orders-id", 3_600) is None
+    assert first_guesses(parts, {"orders": 3_600, "bills": 1_000}) == {"orders-id": 3, "bills-id": 10**6}
+    assert first_guesses([now(start=Unknown("no answer"))], {"orders": 3_600}) == {}
 
 
 def test_the_newest_range_of_a_topic_says_what_it_is_sampled_at():
@@ -130,5 +130,4 @@ def test_the_newest_range_of_a_topic_says_what_it_is_sampled_at():
         OTHER_TOPIC: Coverage(9, 0),
     }
 
-    assert newest_rate(coverage, "orders-id") == 0.5
-    assert newest_rate(coverage, "bills-id") is None
+    assert newest_rates(coverage) == {"orders-id": 0.5}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from spark_jobs.duplicates import duplicate_rows
-from spark_jobs.ledger import COMPLETE, extended, lowest_rate, unread_row
+from spark_jobs.ledger import COMPLETE, extended, lowest_rates, unread_row
 from spark_jobs.ranges import OffsetRange, Part, PartNow
 from store.message_ids import is_kept
 from store.rows import arrow_table
@@ -62,7 +62,7 @@ def counted(spark, known, horizon=0):
         frame(spark, [row for each in earlier[horizon:] for row in each.sampled]),
         arrow_table("id_samples", newest.sampled),
         ranges=[OffsetRange(PART, 1, newest.first, newest.following)],
-        rates={"orders-id": lowest_rate(coverage, "orders-id", known[horizon].first)},
+        rates=lowest_rates(coverage, {"orders-id": known[horizon].first}),
         meant={"orders-id": 1},
     )
 

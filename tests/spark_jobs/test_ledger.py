@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from spark_jobs.ledger import COMPLETE, PURGED, Coverage, Sampled, extended, load_coverage, lowest_rate, unread_row
+from spark_jobs.ledger import COMPLETE, PURGED, Coverage, Sampled, extended, load_coverage, lowest_rates, unread_row
 from spark_jobs.ranges import OffsetRange, Part, PartNow
 from store.metrics import METRICS_FILE, MetricsWriter
 
@@ -68,7 +68,8 @@ def test_a_topics_rate_is_the_lowest_of_its_partitions_and_of_no_other_topic():
         parts["bills"]: Coverage(9, 0, (Sampled(5, 9, 0.125),)),
     }
 
-    assert [lowest_rate(coverage, topic, 0) for topic in ("orders-id", "bills-id", "other-id")] == [0.25, 0.125, 1.0]
+    since_ms = {"orders-id": 0, "bills-id": 6, "other-id": 0}
+    assert lowest_rates(coverage, since_ms) == {"orders-id": 0.25, "bills-id": 1.0, "other-id": 1.0}
 
 
 def test_anchor_of_a_new_history_gives_way_to_its_first_range(tmp_path):
