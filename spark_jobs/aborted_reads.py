@@ -14,7 +14,7 @@ from pyspark.sql import functions as sf
 
 from guarantees.unknown import Unknown
 from settings import PipelineSettings
-from spark_jobs.commits import Reading, read_on, read_through
+from spark_jobs.commits import JUDGE_EVERY, Reading, read_on, read_through
 from spark_jobs.ledger import Coverage
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.ranges import Part
@@ -23,8 +23,6 @@ from spark_jobs.sampling import is_kept_column
 from spark_jobs.transforms.aborted_reads import committed_among, shown_although_aborted
 from store.metrics import Transaction
 from store.reading import Window
-
-JUDGE_EVERY = 0.1  # of the settle delay
 
 
 @dataclass(frozen=True, slots=True)

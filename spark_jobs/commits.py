@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from guarantees.unknown import Unknown
 from spark_jobs.ranges import Part, PartNow
 
+JUDGE_EVERY = 0.1  # of the settle delay: an id that waits for 10 minutes may wait for one more
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class CommitSample:

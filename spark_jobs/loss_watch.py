@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from guarantees.unknown import Unknown
 from settings import PipelineSettings
-from spark_jobs.commits import CommitSample, Reading, read_on, read_through, rising
+from spark_jobs.commits import JUDGE_EVERY, CommitSample, Reading, read_on, read_through, rising
 from spark_jobs.ledger import Coverage
 from spark_jobs.losses import (
     LATE,
@@ -31,7 +31,6 @@ from store.metrics import Transaction
 from store.reading import Window, read
 from store.rows import python_rows
 
-JUDGE_EVERY = 0.1  # of the settle delay: an id that waits for 10 minutes may wait for one more
 _OVERLAP_MS = 60_000  # a collector's segment may become visible that long after its rows were observed
 
 

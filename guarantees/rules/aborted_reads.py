@@ -43,7 +43,7 @@ def _finding(audit: AbortedAudit, session: list[AbortedId], total: Bounds, now_m
 
 def _statements(audit: AbortedAudit, session: list[AbortedId], total: Bounds) -> tuple[Statement, ...]:
     offsets = [one.offset for one in session]
-    since = utc(max(one.sought_since_ms for one in session))
+    since = utc(_sought_since_ms(session))
     stored = (
         f"{audit.sink} holds {in_words(total)} message ids whose records in {audit.topic}-{audit.partition}, between "
         f"the offsets {min(offsets):,} and {max(offsets):,}, belong to aborted transactions; no committed record with "
@@ -63,9 +63,14 @@ def _evidence(audit: AbortedAudit, session: list[AbortedId]) -> Evidence:
         "sampling_rate": min(one.sampling_rate for one in session),
         "settle_s": audit.settle_s,
         "sink": audit.sink,
-        "sought_since_ms": max(one.sought_since_ms for one in session),
+        "sought_since_ms": _sought_since_ms(session),
         "decided_at_ms": max(one.decided_at_ms for one in session),
     }
+
+
+def _sought_since_ms(session: list[AbortedId]) -> int:
+    """What was searched for all of them is the shortest time."""
+    return max(one.sought_since_ms for one in session)
 
 
 def _shown(one: AbortedId) -> Evidence:

@@ -7,6 +7,7 @@ from guarantees.cause_links import read_before_they_were_aborted
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.promises import Guarantee, Verdict, judge
 from guarantees.rules.aborted_reads import aborted_read_findings
+from guarantees.times import utc
 from tests.guarantees.builders import at
 
 AUDIT = AbortedAudit(
@@ -57,6 +58,7 @@ def test_that_the_group_read_them_uncommitted_rests_on_an_assumption_which_it_na
     assert [each.grade for each in one.statements] == [Grade.PROVEN, Grade.PROBABLE]
     assert "from orders alone" in one.statements[1].assumption
     assert one.evidence["sought_since_ms"] == at(3), "what was searched for both is the shorter time"
+    assert all(utc(at(3)) in text for text in (one.statements[0].text, one.statements[1].assumption))
 
 
 @pytest.mark.parametrize(("second_s", "count"), [(30, 1), (30.001, 2)])

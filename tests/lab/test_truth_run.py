@@ -77,6 +77,7 @@ def test_what_a_run_met_beside_its_faults_counts_as_long_as_one_of_them_does(tmp
     assert kept(*whole, *whole) == [("beside", 100)]
     assert kept(*whole, at("S7", 210), at("beside", 200)) == [("beside", 100), ("beside", 200)]
     assert kept(*whole, at("S7", 210), at("S6", 250), at("beside", 200)) == [("beside", 200)]
+    assert kept(*whole, at("beside", 200)) == [("beside", 100)]
     assert kept(*whole, at("S7", 210, seed=2), at("beside", 200, seed=2)) == [("beside", 100), ("beside", 200)]
 
 
