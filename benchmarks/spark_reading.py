@@ -1,7 +1,7 @@
 """Reading two topics through Spark: the official connector, a sample of the ids, and an exact audit."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,12 +19,15 @@ from spark_jobs.audits.planning import fetch_plan
 from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan
 from spark_jobs.duplicates import duplicate_rows
 from spark_jobs.live import warm_up
+from spark_jobs.loss_comparison import Rows, judged_rows
+from spark_jobs.loss_steps import Judged, Step
 from spark_jobs.ranges import OffsetRange
-from spark_jobs.samples import as_frame, new_samples, read_ranges
+from spark_jobs.samples import append_samples, new_samples, read_ranges
 from spark_jobs.session import spark_session, tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from spark_jobs.transforms.losses import judged_ids
+from spark_jobs.stored_samples import sample_files, stored
 from store.audit_requests import AuditRequest
+from store.log import SegmentLog
 
 CONNECTOR = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
 SETTINGS = SparkSettings(master="local[2]")
@@ -65,7 +68,7 @@ def sample(bootstrap: str, topics: Topics, rate: float, folder: Path) -> Outcome
     plan = _plan(cluster, pipeline, topics, folder)
     with _session(SETTINGS) as spark:
         return _part_and_whole(
-            plan, lambda some, _: _sampled(spark, _requests(cluster, pipeline, some, rate), pipeline)
+            plan, lambda some, name: _sampled(spark, _requests(cluster, pipeline, some, rate), pipeline, folder / name)
         )
 
 
@@ -116,18 +119,33 @@ def _requests(cluster: ClusterSettings, pipeline: PipelineSettings, plan: AuditP
     ]
 
 
-def _sampled(spark: SparkSession, requests: list[RangeRequest], pipeline: PipelineSettings) -> Found:
+def _sampled(spark: SparkSession, requests: list[RangeRequest], pipeline: PipelineSettings, folder: Path) -> Found:
+    """As a live round: read, append, seek copies, and judge what the sink has not shown by the samples as stored."""
     reads = read_ranges(spark, requests, tasks_at_once(SETTINGS))
-    new, rates = new_samples(reads), {read.range.part.topic_id: read.request.rate for read in reads}
-    groups = duplicate_rows(as_frame(spark, []), new, ranges=[read.range for read in reads], rates=rates, meant={})
-    rows = spark.createDataFrame(new)
-    source, sink = (rows.where(sf.col("topic") == topic) for topic in (pipeline.source, pipeline.sink))
-    judged = judged_ids(source.withColumn("is_due", sf.lit(True)), sink).toArrow().to_pylist()
+    with closing(SegmentLog(folder, "h_jobs")) as log:
+        for read in reads:
+            append_samples(log, read)
+    rates = {read.range.part.topic_id: read.request.rate for read in reads}
+    (earlier,) = stored(spark, [])
+    ranges = [read.range for read in reads]
+    groups = duplicate_rows(spark, earlier, new_samples(reads), ranges=ranges, rates=rates, meant={})
+    judged = _judged(spark, ranges, pipeline, folder)
     return {
         "records": sum(read.account.records for read in reads),
         "extra_copies": sum(int(str(group["sampled_extra_copies"])) for group in groups),
         "lost": sum(len(row["lost"]) for row in judged),
     }
+
+
+def _judged(spark: SparkSession, ranges: Sequence[OffsetRange], pipeline: PipelineSettings, folder: Path) -> Rows:
+    """Every id of the source's ranges is due."""
+    source, sink = ([each for each in ranges if each.part.topic == topic] for topic in (pipeline.source, pipeline.sink))
+    files = (sample_files(folder, {each.part: each.next_offset for each in side}, None) for side in (source, sink))
+    steps = {
+        each.part.partition: Step(each.part, Judged(each.first_offset, each.first_offset), *[each.next_offset] * 2)
+        for each in source
+    }
+    return judged_rows(*stored(spark, *files), steps, 1.0, pipeline.fan_out)
 
 
 def _audited(

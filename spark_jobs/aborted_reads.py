@@ -18,8 +18,9 @@ from spark_jobs.commits import JUDGE_EVERY, Reading, read_on, read_through
 from spark_jobs.ledger import Coverage
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.ranges import Part
-from spark_jobs.samples import RangeRead, as_frame, sample_files
+from spark_jobs.samples import RangeRead
 from spark_jobs.sampling import is_kept_column
+from spark_jobs.stored_samples import as_frame, sample_files
 from spark_jobs.transforms.aborted_reads import committed_among, shown_although_aborted
 from store.metrics import Transaction
 from store.reading import Window

@@ -8,18 +8,23 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as sf
 
 from spark_jobs.ranges import OffsetRange
 from spark_jobs.sampling import is_kept
 from spark_jobs.statistics import ExtraCopies, extra_copies
+from spark_jobs.stored_samples import Stored, as_frame, copies_of
 from spark_jobs.transforms import duplicates as transforms
+from spark_jobs.transforms.duplicates_here import duplicate_groups_here
 from store.rows import Row
+
+FEW_COPIES = 20_000  # of ids that have more than they should: below, Spark's start costs more than the work
 
 
 def duplicate_rows(
-    earlier: DataFrame,
+    spark: SparkSession,
+    earlier: Stored,
     new: pa.Table,
     *,
     ranges: Iterable[OffsetRange],
@@ -32,25 +37,32 @@ def duplicate_rows(
     are `meant` to be there. Only ids kept at that rate are compared: all their copies are among the samples.
 
     Most ids have one copy, and most rounds no duplicate: the earlier copies of the new ids are asked for first, and
-    what follows is a query over the ids that have two.
+    what follows looks at the ids that have more copies than they should: here, or with Spark where there are many.
     """
-    spark = earlier.sparkSession
     new = kept_everywhere(new, rates)
     if not new.num_rows:
         return []
-    known = transforms.of_new_ids(earlier, spark.createDataFrame(new.select(transforms.ID_KEYS))).toArrow()
-    repeated = with_another_copy(new, known)
-    if not repeated.num_rows:
-        return []
+    known = copies_of(new.select(transforms.ID_KEYS), earlier)
+    known, repeated = with_too_many_copies(known, new, meant)
     first_offsets = {(r.part.topic_id, r.part.partition): r.first_offset for r in ranges}
-    # Spark Connect makes no frame of an empty table.
-    before = spark.createDataFrame(known) if known.num_rows else earlier.limit(0)
-    extra = transforms.extra_copies(before, spark.createDataFrame(repeated), meant_copies(meant))
-    groups = transforms.duplicate_groups(extra).toArrow().to_pylist()
+    if known.num_rows + repeated.num_rows <= FEW_COPIES:
+        groups = duplicate_groups_here(known.to_pylist(), repeated.to_pylist(), meant)
+    else:
+        groups = _groups_by_spark(spark, known, repeated, meant)
     return [
         duplicate_row(group, first_offsets[group["topic_id"], group["partition"]], rates[group["topic_id"]])
         for group in groups
     ]
+
+
+def _groups_by_spark(
+    spark: SparkSession, known: pa.Table, repeated: pa.Table, meant: Mapping[str, int]
+) -> list[dict[str, Any]]:
+    # Spark Connect makes no frame of an empty table.
+    before = spark.createDataFrame(known) if known.num_rows else as_frame(spark, [])
+    extra = transforms.extra_copies(before, spark.createDataFrame(repeated), meant_copies(meant))
+    groups: list[dict[str, Any]] = transforms.duplicate_groups(extra).toArrow().to_pylist()
+    return groups
 
 
 def kept_everywhere(new: pa.Table, rates: Mapping[str, float]) -> pa.Table:
@@ -62,20 +74,17 @@ def kept_everywhere(new: pa.Table, rates: Mapping[str, float]) -> pa.Table:
     return new.filter(pa.array(kept))
 
 
-def with_another_copy(new: pa.Table, known: pa.Table) -> pa.Table:
-    """The new copies of ids that are known, or stand among the new ones more than once."""
+def with_too_many_copies(known: pa.Table, new: pa.Table, meant: Mapping[str, int]) -> tuple[pa.Table, pa.Table]:
+    """Of both, the copies of ids of which there are more, taken together, than are meant to be there."""
     keys = list(transforms.ID_KEYS)
     copies = pa.concat_tables([new.select(keys), known.select(keys).cast(new.select(keys).schema)])
     counts = copies.group_by(keys).aggregate([([], "count_all")])
-    return new.join(counts.filter(pc.greater(counts["count_all"], 1)).select(keys), keys, join_type="left semi")
-
-
-def within_horizon(since_ms: Mapping[str, int]) -> Column:
-    """Copies observed since a time that is the topic's own."""
-    condition = sf.lit(False)
-    for topic_id, at_ms in since_ms.items():
-        condition |= (sf.col("topic_id") == topic_id) & (sf.col("observed_at") >= sf.timestamp_millis(sf.lit(at_ms)))
-    return condition
+    too_many = pc.greater(counts["count_all"], 1)
+    for topic_id, number in meant.items():
+        is_fine = pc.and_(pc.equal(counts["topic_id"], topic_id), pc.less_equal(counts["count_all"], number))
+        too_many = pc.and_(too_many, pc.invert(is_fine))
+    ids = counts.filter(too_many).select(keys)
+    return known.join(ids, keys, join_type="left semi"), new.join(ids, keys, join_type="left semi")
 
 
 def meant_copies(by_topic: Mapping[str, int]) -> Column:

@@ -11,22 +11,12 @@ from guarantees.unknown import Unknown
 from settings import PipelineSettings
 from spark_jobs.commits import JUDGE_EVERY, CommitSample, Reading, read_on, read_through, rising
 from spark_jobs.ledger import Coverage
-from spark_jobs.losses import (
-    LATE,
-    LOST,
-    Judged,
-    LossRound,
-    Step,
-    judge,
-    late_arrivals,
-    losses_row,
-    next_step,
-    place_of,
-    sink_needed_since,
-)
+from spark_jobs.loss_steps import Judged, Step, next_step, sink_needed_since
+from spark_jobs.losses import LATE, LOST, LossRound, judge, late_arrivals, losses_row, place_of
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.ranges import Part
-from spark_jobs.samples import RangeRead, as_frame, overlapping, sample_files
+from spark_jobs.samples import RangeRead
+from spark_jobs.stored_samples import overlapping, sample_files, stored
 from store.metrics import Transaction
 from store.reading import Window, read
 from store.rows import python_rows
@@ -192,8 +182,7 @@ class LossWatch:
         )
         in_sink = sample_files(self._data_dir, {part: covered_to[part] for part in sinks}, window)
         return judge(
-            as_frame(spark, in_source),
-            as_frame(spark, in_sink),
+            *stored(spark, in_source, in_sink),
             steps,
             self._commits,
             pipeline=self.pipeline,

@@ -10,53 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as sf
-
 from settings import PipelineSettings
-from spark_jobs.commits import CommitSample, due_to, judging_starts_at, passed_at, seen_before
+from spark_jobs.commits import CommitSample, passed_at
+from spark_jobs.loss_comparison import judged_rows
+from spark_jobs.loss_steps import Judged, Step
 from spark_jobs.ranges import Part
-from spark_jobs.sampling import is_kept_column
 from spark_jobs.statistics import ids_at_rates
-from spark_jobs.transforms.losses import judged_ids
+from spark_jobs.stored_samples import Stored
 
 LOST, LATE = "lost", "late"
-
-
-@dataclass(frozen=True, slots=True)
-class Judged:
-    """Where the judging of one source partition stands: ids in [judged_from, judged_to) are judged.
-
-    `sampling_rate` is the lowest they were compared at; what is lost is scaled by the rate each id was compared at.
-    """
-
-    judged_from: int
-    judged_to: int
-    ids_judged: int = 0
-    ids_unseen: int = 0
-    ids_lost: int = 0
-    ids_late: int = 0
-    sampling_rate: float = 1.0
-
-    def at_rate(self, rate: float) -> "Judged":
-        """The state once ids up to `judged_to` are compared at this rate."""
-        return replace(
-            self, sampling_rate=rate if self.judged_to == self.judged_from else min(self.sampling_rate, rate)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What the next judgement of one partition covers: ids in [judged_to, due_to) are judged, up to seen_to counted."""
-
-    part: Part
-    before: Judged
-    due_to: int
-    seen_to: int
-
-    @property
-    def is_due(self) -> bool:
-        return self.due_to > self.before.judged_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,40 +29,9 @@ class LossRound:
     lost_ids: tuple[dict[str, Any], ...] = ()
 
 
-def next_step(
-    part: Part,
-    before: Judged | None,
-    commits: list[CommitSample],
-    *,
-    covered_to: int,
-    watched_since_ms: int,
-    until_ms: int | None,
-) -> Step | None:
-    """How far a partition may be judged now; None before the first commit seen while both topics were watched.
-
-    `until_ms` is until when the sink has been read, less the settle delay; None where it has not been read at all.
-    """
-    if before is None:
-        start = judging_starts_at(commits, watched_since_ms)
-        if start is None:
-            return None
-        before = Judged(start, start)
-    due = None if until_ms is None else due_to(commits, until_ms)
-    newest = max((sample.committed_offset for sample in commits), default=before.judged_to)
-    due_offset = max(before.judged_to, min(due if due is not None else 0, covered_to))
-    return Step(part, before, due_offset, max(due_offset, min(newest, covered_to)))
-
-
-def sink_needed_since(steps: Mapping[Part, Step], commits: Mapping[Part, list[CommitSample]]) -> int | None:
-    """A time before which no id to be judged can have been processed; None where the samples do not say."""
-    times = [seen_before(commits[part], step.before.judged_to) for part, step in steps.items() if step.is_due]
-    known = [time for time in times if time is not None]
-    return min(known) if known and len(known) == len(times) else None
-
-
 def judge(
-    source: DataFrame,
-    sink: DataFrame,
+    source: Stored,
+    sink: Stored,
     steps: Mapping[Part, Step],
     commits: Mapping[Part, list[CommitSample]],
     *,
@@ -108,14 +39,12 @@ def judge(
     rate: float,
     now_ms: int,
 ) -> LossRound:
-    """Judge the due ids of all partitions in one Spark job.
+    """Judge the due ids of all partitions at once. Both sides are read here, or both by Spark.
 
     `rate` is the lowest of all samples that are compared: of other ids one side may lack what the other has.
     """
     by_partition = {part.partition: step for part, step in steps.items()}
-    kept = is_kept_column(sf.col("id_hash"), rate)
-    candidates = source.where(kept & _between(by_partition)).withColumn("is_due", _is_due(by_partition))
-    found = judged_ids(candidates, sink.where(kept), pipeline.fan_out).toArrow().to_pylist()
+    found = judged_rows(source, sink, by_partition, rate, pipeline.fan_out)
     rows = {row["partition"]: row for row in found}
     judged: dict[Part, Judged] = {}
     lost_ids: list[dict[str, Any]] = []
@@ -191,21 +120,6 @@ def losses_row(
         "sink_read_to": json.dumps(sorted(sink_read_to.items())),
         "observed_at": now_ms,
     }
-
-
-def _between(steps: Mapping[int, Step]) -> Column:
-    condition = sf.lit(False)
-    for partition, step in steps.items():
-        offset = sf.col("offset")
-        condition |= (sf.col("partition") == partition) & (offset >= step.before.judged_to) & (offset < step.seen_to)
-    return condition
-
-
-def _is_due(steps: Mapping[int, Step]) -> Column:
-    condition = sf.lit(False)
-    for partition, step in steps.items():
-        condition |= (sf.col("partition") == partition) & (sf.col("offset") < step.due_to)
-    return condition
 
 
 def _lost_row(

@@ -20,15 +20,16 @@ from kafka_reader.errors import CollectionError
 from settings import Settings
 from spark_jobs import ledger
 from spark_jobs.clusters import AuditedCluster
-from spark_jobs.duplicates import duplicate_rows, within_horizon
+from spark_jobs.duplicates import duplicate_rows
 from spark_jobs.findings import RecordFindings
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.pipeline_watches import Judgements, PipelineWatches
 from spark_jobs.ranges import OffsetRange, Plan
 from spark_jobs.runs import run_row
-from spark_jobs.samples import RangeRead, append_samples, as_frame, new_samples, read_ranges, sample_files
+from spark_jobs.samples import RangeRead, append_samples, new_samples, read_ranges
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.stored_samples import observed_since, sample_files, stored
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -172,9 +173,10 @@ class LiveRounds:
             return []
         horizon_s = {read.range.part.topic_id: read.request.horizon_s for read in sampled}
         since_ms = {topic_id: max(0, now_ms - round(1000 * seconds)) for topic_id, seconds in horizon_s.items()}
-        earlier = as_frame(self._spark, self._earlier_files(horizon_s, min(since_ms.values()), now_ms))
+        (earlier,) = stored(self._spark, self._earlier_files(horizon_s, min(since_ms.values()), now_ms))
         found = duplicate_rows(
-            earlier.where(within_horizon(since_ms)),
+            self._spark,
+            observed_since(earlier, since_ms),
             new_samples(sampled),
             ranges=[read.range for read in sampled],
             rates=rates,

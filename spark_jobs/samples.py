@@ -1,22 +1,18 @@
 """From offset ranges to id_samples: Spark reads the ranges, the driver keeps what each complete one sampled."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from spark_jobs.ranges import OffsetRange, Part
-from spark_jobs.schemas import ID_SAMPLES
+from spark_jobs.ranges import OffsetRange
 from spark_jobs.sources.accounts import Account
-from spark_jobs.sources.kafka_ranges import FORMAT, RangeRequest, options
+from spark_jobs.sources.kafka_ranges import FORMAT, IDS, RangeRequest, options
 from store.log import SegmentLog
-from store.reading import Window, segments
 from store.rows import arrow_table
-from store.segments import SegmentName, range_producer
 
 # Record times are the producer's word and may be anything; the store keeps those a calendar can show.
 LAST_TIME_MS = 253_402_300_799_999  # the end of the year 9999
@@ -42,11 +38,15 @@ class RangeRead:
 def read_ranges(spark: SparkSession, requests: Sequence[RangeRequest], tasks: int) -> list[RangeRead]:
     """Read all ranges in one Spark job of so many tasks; one that failed says so in its account and stops no other."""
     rows = spark.read.format(FORMAT).options(**options(requests, tasks)).load().toArrow()
-    is_account = pc.is_valid(rows["account"])
-    accounts = {row["range"]: Account(**row["account"]) for row in rows.filter(is_account).to_pylist()}
-    ids = rows.filter(pc.invert(is_account))
+    packed: list[list[pa.RecordBatch]] = [[] for _ in requests]
+    accounts: dict[int, Account] = {}
+    for number, ids, account in zip(*(rows[name] for name in ("range", "ids", "account")), strict=True):
+        if ids.is_valid:
+            packed[number.as_py()].append(pa.ipc.read_record_batch(ids.as_buffer(), IDS))
+        else:
+            accounts[number.as_py()] = Account(**account.as_py())
     return [
-        _range_read(ids.filter(pc.equal(ids["range"], number)), request, accounts[number])
+        _range_read(pa.Table.from_batches(packed[number], IDS), request, accounts[number])
         for number, request in enumerate(requests)
     ]
 
@@ -72,46 +72,9 @@ def _append(log: SegmentLog, table: str, read: RangeRead, rows: pa.Table) -> str
     )
 
 
-def sample_files(
-    data_dir: Path, covered_to: Mapping[Part, int], window: Window | None, table: str = "id_samples"
-) -> list[Path]:
-    """The segments of these partitions that may hold samples of the window.
-
-    One that begins where the coverage ends was left by a process that died before its ledger entry: it does not count,
-    its range is read again.
-    """
-    covered = {range_producer(UUID(part.topic_id).hex, part.partition): to for part, to in covered_to.items()}
-    found = []
-    for path in segments(data_dir, table, window):
-        name = SegmentName.parse(path.name)
-        if name is not None and name.first < covered.get(name.producer, 0):
-            found.append(path)
-    return found
-
-
-def overlapping(files: Iterable[Path], ranges: Mapping[Part, tuple[int, int]]) -> list[Path]:
-    """Those segments that hold offsets of a partition's range (first, next)."""
-    wanted = {range_producer(UUID(part.topic_id).hex, part.partition): ends for part, ends in ranges.items()}
-    names = [(path, SegmentName.parse(path.name)) for path in files]
-    return [
-        path
-        for path, name in names
-        if name is not None
-        and name.producer in wanted
-        and name.first < wanted[name.producer][1]
-        and name.last >= wanted[name.producer][0]
-    ]
-
-
 def new_samples(reads: Iterable[RangeRead]) -> pa.Table:
     """What a round sampled, as rows of id_samples."""
     return pa.concat_tables(arrow_table("id_samples", read.samples) for read in reads)
-
-
-def as_frame(spark: SparkSession, files: Iterable[Path]) -> DataFrame:
-    """id_samples, or aborted_ids, from exactly these files, read by Spark itself."""
-    paths = [str(path.absolute()) for path in files]  # whoever reads them has a working directory of its own
-    return spark.read.schema(ID_SAMPLES).parquet(*paths) if paths else spark.createDataFrame([], ID_SAMPLES)
 
 
 def _range_read(ids: pa.Table, request: RangeRequest, account: Account) -> RangeRead:
@@ -128,7 +91,7 @@ def _samples(ids: pa.Table, request: RangeRequest, account: Account) -> pa.Table
         "partition": pa.scalar(part.partition, pa.int32()),
         "observed_at": pa.scalar(account.observed_at_ms, pa.timestamp("ms", tz="UTC")),
     }
-    kept = ids.drop_columns(["range", "account", "is_aborted", "timestamp_ms"])
+    kept = ids.drop_columns(["is_aborted", "timestamp_ms"])
     for name, value in fixed.items():
         kept = kept.append_column(name, pa.repeat(value, ids.num_rows))
     return kept.append_column("timestamp", _record_times(ids["timestamp_ms"]))

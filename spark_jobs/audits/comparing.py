@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from guarantees.audits import DuplicateCause
-from spark_jobs.audits.blocks import Copies, Ints
+from spark_jobs.audits.blocks import Copies
 from spark_jobs.audits.plans import AuditRange
+from spark_jobs.id_hashes import Flags, Ints, in_order, is_among
 
 EXAMPLES = 5
-Flags = NDArray[np.bool_]
 Windows = Mapping[int, tuple[int, int]]  # by partition, the offsets that are judged
 
 # In the order in which the causes are tried; the last holds where none of the others does.
@@ -73,37 +72,11 @@ def windows(ranges: tuple[AuditRange, ...]) -> dict[int, tuple[int, int]]:
 
 
 def grouped(copies: Copies, judged: Windows) -> Grouped:
-    order = _in_order(copies)
+    order = in_order(copies.id_hash, copies.offset, copies.partition)
     id_hash = copies.id_hash[order]
     is_first = np.ones(len(copies), dtype=np.bool_)
     is_first[1:] = id_hash[1:] != id_hash[:-1]
     return Grouped(copies, order, id_hash, is_first, _in_window(copies, judged)[order])
-
-
-def _in_order(copies: Copies) -> Ints:
-    """By id, offset and partition. Few ids have more than one copy: only among those the latter two are looked at."""
-    order = np.argsort(copies.id_hash)
-    id_hash = copies.id_hash[order]
-    is_repeated = id_hash[1:] == id_hash[:-1]
-    places = np.flatnonzero(np.append(is_repeated, False) | np.append(False, is_repeated))
-    rows = order[places]
-    order[places] = rows[np.lexsort((copies.partition[rows], copies.offset[rows], copies.id_hash[rows]))]
-    return order
-
-
-def is_among(id_hash: Ints, there: Ints) -> Flags:
-    """Which of them are among the others, which are sorted and distinct."""
-    at = np.minimum(np.searchsorted(there, id_hash), max(0, len(there) - 1))
-    return there[at] == id_hash if len(there) else np.zeros(len(id_hash), dtype=np.bool_)
-
-
-def counted(id_hash: Ints, there: Grouped) -> Ints:
-    """How many copies of each the other side has."""
-    ids = there.ids
-    found = is_among(id_hash, ids)
-    counts = np.zeros(len(id_hash), dtype=np.int64)
-    counts[found] = there.counts[np.searchsorted(ids, id_hash[found])]
-    return counts
 
 
 def missing(wanted: Grouped, there: Ints) -> Copies:

@@ -9,7 +9,7 @@ from spark_jobs.audits.exact import READING, ExactAudit, Steps
 from spark_jobs.audits.plans import AuditPlan, AuditRange
 from spark_jobs.audits.tallies import Tally
 from spark_jobs.audits.tasks import ContentTask, ReadTask
-from spark_jobs.samples import overlapping
+from spark_jobs.stored_samples import overlapping
 from store.reading import Window, segments
 
 AROUND_MS = 3_600_000  # the collectors read a batch soon after it was written: so far around the window

@@ -15,6 +15,7 @@ from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
 from spark_jobs.audits.reading import MOST_IDS, account_of, of_ids
 from spark_jobs.audits.tasks import CompareTask, ContentTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
+from spark_jobs.id_hashes import counted, is_among
 from spark_jobs.sources.range_reading import id_texts
 
 LISTED = 200  # ids listed for each state and bucket; all are counted
@@ -68,7 +69,7 @@ def _search(task: SearchTask) -> Outcome:
     found: list[Copies] = []
     for records, in_range in reading:
         rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
-        rows = rows[comparing.is_among(records.id_hash[rows], wanted)]
+        rows = rows[is_among(records.id_hash[rows], wanted)]
         found.append(copies_of(records, rows, task.request.range.part.partition))
         if reading.offsets and _now_ms() >= task.until_ms:
             break
@@ -105,7 +106,7 @@ def _compare(task: CompareTask) -> Outcome:
         surplus = comparing.missing(sink, source.ids)
         summary["surplus"] = {"counts": comparing.per_partition(surplus.partition), "listed": listed(surplus)}
         summary["missing"] = len(missing)
-        summary["shown"] = comparing.counted(missing.id_hash, sink).tolist() if task.fan_out > 1 else None
+        summary["shown"] = counted(missing.id_hash, sink.ids, sink.counts).tolist() if task.fan_out > 1 else None
         blocks.write_copies(missing_path(task.folder, task.bucket), [missing], Account())
     blocks.write_json(compared_path(task.folder, task.bucket), summary)
     return Outcome(compared=len(source.copies) + len(sink.copies))

@@ -17,7 +17,7 @@ from kafka_reader.pace import Pace
 from settings import Security
 from spark_jobs.sampling import is_kept
 from spark_jobs.sources.accounts import Account
-from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.kafka_ranges import IDS, RangeRequest
 
 MAX_BYTES = 4_000_000  # per answer: what a worker holds at a time, with its decoded columns
 MESSAGE_ID_CHARACTERS = 200
@@ -25,21 +25,7 @@ MESSAGE_ID_CHARACTERS = 200
 _ACCOUNT = pa.struct(
     [pa.field("error", pa.string()), *(pa.field(n, pa.int64()) for n in Account.__dataclass_fields__ if n != "error")]
 )
-_SCHEMA = pa.schema(
-    [
-        ("range", pa.int32()),
-        ("offset", pa.int64()),
-        ("id_hash", pa.int64()),
-        ("message_id", pa.string()),
-        ("producer_id", pa.int64()),
-        ("producer_epoch", pa.int32()),
-        ("sequence", pa.int32()),
-        ("is_transactional", pa.bool_()),
-        ("is_aborted", pa.bool_()),
-        ("timestamp_ms", pa.int64()),
-        ("account", _ACCOUNT),
-    ]
-)
+_SCHEMA = pa.schema([("range", pa.int32()), ("ids", pa.binary()), ("account", _ACCOUNT)])
 
 
 def read_requests(numbered: Iterable[tuple[int, RangeRequest]]) -> Iterator[pa.RecordBatch]:
@@ -54,17 +40,19 @@ def read_requests(numbered: Iterable[tuple[int, RangeRequest]]) -> Iterator[pa.R
 
 
 def _read_request(connections: Connections, number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]:
-    """Batches of kept ids, then the account; an error ends the range with an account that says so."""
+    """The kept ids of each answer, then the account; an error ends the range with an account that says so."""
     account = Account(error=None)
     try:
         for fetched in answers(connections, request):
             records = decode(fetched.blob, fetched.aborted, request.message_id)
             in_range = in_range_of(records, request)
             account = _accounted(account, fetched, records, in_range)
-            yield _kept_ids(number, request, records, in_range)
+            ids = kept_ids(request, records, in_range)
+            if ids.num_rows:
+                yield _row(number, ids=ids.serialize().to_pybytes())
     except (CollectionError, CorruptBatchError) as exc:
         account = Account(error=str(exc))
-    yield _account_row(number, account)
+    yield _row(number, account=asdict(account))
 
 
 def answers(connections: Connections, request: RangeRequest, max_bytes: int = MAX_BYTES) -> Iterator[Fetched]:
@@ -105,7 +93,8 @@ def _accounted(account: Account, fetched: Fetched, records: Records, in_range: n
     )
 
 
-def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np.ndarray) -> pa.RecordBatch:
+def kept_ids(request: RangeRequest, records: Records, in_range: np.ndarray) -> pa.RecordBatch:
+    """The sampled ids of an answer, by the schema IDS."""
     kept = is_kept(records.id_hash, request.rate)
     if request.awaited:
         kept |= np.isin(records.id_hash, np.array(request.awaited, dtype=np.int64))
@@ -113,7 +102,6 @@ def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np
     sequence = records.sequence[rows]
     producer_id = records.producer_id[rows]
     columns = [
-        np.full(len(rows), number, dtype=np.int32),
         records.offset[rows],
         records.id_hash[rows],
         id_texts(request, records, rows),
@@ -123,9 +111,8 @@ def _kept_ids(number: int, request: RangeRequest, records: Records, in_range: np
         records.is_transactional[rows],
         records.is_aborted[rows],
         records.timestamp_ms[rows],
-        pa.nulls(len(rows), _ACCOUNT),
     ]
-    return pa.record_batch([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=_SCHEMA)
+    return pa.record_batch([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=IDS)
 
 
 def id_texts(request: RangeRequest, records: Records, rows: np.ndarray) -> pa.Array:
@@ -142,6 +129,5 @@ def _as_text(id_bytes: bytes) -> str:
     return id_bytes[: 4 * MESSAGE_ID_CHARACTERS].decode(errors="backslashreplace")[:MESSAGE_ID_CHARACTERS]
 
 
-def _account_row(number: int, account: Account) -> pa.RecordBatch:
-    row = {"range": number, "account": asdict(account)}
-    return pa.RecordBatch.from_pylist([row], schema=_SCHEMA)
+def _row(number: int, **given: object) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([{"range": number, **given}], schema=_SCHEMA)

@@ -1,7 +1,17 @@
-"""Ids of a source partition that the sink has not shown: pure DataFrame → DataFrame."""
+"""Ids of a source partition that the sink has not shown: pure, one rule for frames of Spark and one for tables here.
 
+Both find the same; the tests hold them to it, and to SQL and plain Python.
+"""
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as sf
+
+from spark_jobs.id_hashes import Ints, counted, in_order
 
 
 def judged_ids(source: DataFrame, sink: DataFrame, fan_out: int = 1) -> DataFrame:
@@ -34,3 +44,38 @@ def judged_ids(source: DataFrame, sink: DataFrame, fan_out: int = 1) -> DataFram
         )
         .select("partition", "ids_judged", "ids_unseen", "lost")
     )
+
+
+def judged_here(source: pa.Table, shown: Ints, fan_out: int = 1) -> list[dict[str, Any]]:
+    """The rows of `judged_ids` for a source that is held here; `shown` are the hashes of the sink's records."""
+    partition, id_hash, offset = (source[name].to_numpy() for name in ("partition", "id_hash", "offset"))
+    firsts = _first_of_each(partition, id_hash, offset)
+    is_due = source["is_due"].to_numpy()[firsts]
+    missing = fan_out - counted(id_hash[firsts], *np.unique(shown, return_counts=True))
+    partitions, is_missing = partition[firsts], missing > 0
+    lost = _records(source, firsts[is_due & is_missing], missing[is_due & is_missing])
+    return [
+        {
+            "partition": number,
+            "ids_judged": int((is_due & here).sum()),
+            "ids_unseen": int((~is_due & is_missing & here).sum()),
+            "lost": lost.get(number, []),
+        }
+        for number in np.unique(partitions).tolist()
+        for here in [partitions == number]
+    ]
+
+
+def _first_of_each(partition: Ints, id_hash: Ints, offset: Ints) -> Ints:
+    """Rows: of each id on each partition the one at the lowest offset."""
+    order = in_order(id_hash, partition, offset)
+    is_first = np.ones(len(order), dtype=np.bool_)
+    is_first[1:] = (np.diff(id_hash[order]) != 0) | (np.diff(partition[order]) != 0)
+    return order[is_first]
+
+
+def _records(source: pa.Table, rows: Ints, missing: Ints) -> dict[int, list[dict[str, Any]]]:
+    """By partition, in the order of offsets."""
+    records = source.take(rows).append_column("missing", pa.array(missing))
+    in_turn = records.sort_by([("partition", "ascending"), ("offset", "ascending")]).to_pylist()
+    return {partition: list(found) for partition, found in groupby(in_turn, lambda each: each["partition"])}

@@ -23,8 +23,8 @@ from spark_jobs.clusters import AuditedCluster
 from spark_jobs.live import warm_up
 from spark_jobs.preflight import NEEDED, ExecutorLacksError, check_executors
 from spark_jobs.rounds import LiveRounds
-from spark_jobs.samples import as_frame
 from spark_jobs.session import spark_session, tasks_at_once
+from spark_jobs.stored_samples import as_frame
 from spark_jobs.transforms.losses import judged_ids
 from store.audit_requests import AuditRequest
 from store.log import SegmentLog

@@ -3,6 +3,7 @@
 import random
 from dataclasses import dataclass
 
+import pyarrow.dataset as ds
 import pytest
 
 from spark_jobs.duplicates import duplicate_rows
@@ -58,13 +59,20 @@ def counted(spark, known, horizon=0):
     """What a live round says of the extra copies in the newest range; older ones from `horizon` on are compared."""
     *earlier, newest = known
     coverage = extended({}, [each.ledger_row for each in known])
-    return duplicate_rows(
-        frame(spark, [row for each in earlier[horizon:] for row in each.sampled]),
-        arrow_table("id_samples", newest.sampled),
-        ranges=[OffsetRange(PART, 1, newest.first, newest.following)],
-        rates=lowest_rates(coverage, {"orders-id": known[horizon].first}),
-        meant={"orders-id": 1},
+    before = [row for each in earlier[horizon:] for row in each.sampled]
+    by_spark, here = (
+        duplicate_rows(
+            spark,
+            samples,
+            arrow_table("id_samples", newest.sampled),
+            ranges=[OffsetRange(PART, 1, newest.first, newest.following)],
+            rates=lowest_rates(coverage, {"orders-id": known[horizon].first}),
+            meant={"orders-id": 1},
+        )
+        for samples in (frame(spark, before), ds.dataset(arrow_table("id_samples", before)))
     )
+    assert by_spark == here
+    return here
 
 
 def truth(known):

@@ -3,11 +3,14 @@ from collections import Counter
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pytest
 
+from spark_jobs import duplicates
 from spark_jobs.duplicates import duplicate_rows, meant_copies
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.transforms.duplicates import GROUP_KEYS, duplicate_groups, extra_copies
+from spark_jobs.transforms.duplicates_here import duplicate_groups_here
 from store.rows import arrow_table
 from tests.spark_jobs.sampled import frame, sample
 
@@ -35,6 +38,7 @@ def test_each_pair_of_producers_has_its_cause(spark):
     new = [sample(number, 100 + number, **later) for number, (_, later) in pairs]
 
     assert causes(spark, earlier, new) == Counter((0, 100 + number, cause) for number, cause in enumerate(CAUSES))
+    assert sorted(group["cause"] for group in groups_here(earlier, new)) == sorted(CAUSES)
 
 
 def test_only_one_side_idempotent_is_not_idempotent(spark):
@@ -200,8 +204,22 @@ def duckdb_groups(earlier, new, meant):
 TEXT = ("cluster_id", "topic", "topic_id", "message_id")
 
 
+def groups_here(earlier, new, meant=1):
+    return duplicate_groups_here(earlier, new, {"orders-id": meant, "bills-id": meant})
+
+
+def in_order(groups):
+    """Of an example what a row of the metrics shows."""
+    found = [
+        {**group, "examples": [(each["message_id"], each["first_copy"]["offset"], each["later_copy"]["offset"])
+                               for each in group["examples"]]}
+        for group in groups
+    ]  # fmt: skip
+    return sorted(found, key=lambda group: [str(group[key]) for key in GROUP_KEYS])
+
+
 @pytest.mark.parametrize(("seed", "meant"), [*((seed, 1) for seed in range(8)), (8, 2), (9, 2), (10, 3), (11, 3)])
-def test_spark_duckdb_and_plain_python_find_the_same_duplicates(spark, seed, meant):
+def test_spark_duckdb_and_plain_python_find_the_same_duplicates_as_what_is_looked_at_here(spark, seed, meant):
     earlier, new = random_history(random.Random(seed))
 
     extra = extra_copies(
@@ -212,6 +230,7 @@ def test_spark_duckdb_and_plain_python_find_the_same_duplicates(spark, seed, mea
 
     assert found == oracle(earlier, new, meant)
     assert found == duckdb_groups(earlier, new, meant)
+    assert in_order(groups_here(earlier, new, meant)) == in_order(group.asDict(recursive=True) for group in groups)
 
 
 def test_random_histories_show_every_cause():
@@ -220,6 +239,14 @@ def test_random_histories_show_every_cause():
     assert {key[4] for key in found} == set(CAUSES)
 
 
+WHERE = pytest.mark.parametrize("where", ["here", "spark"])
+
+
+def known_there(spark, rows, where):
+    return frame(spark, rows) if where == "spark" else ds.dataset(arrow_table("id_samples", rows))
+
+
+@WHERE
 @pytest.mark.parametrize(("earlier", "new", "expected"), [
     ([], [sample(1, 1), sample(2, 2)], []),
     ([sample(3, 1)], [sample(1, 11), sample(2, 12)], []),
@@ -227,16 +254,30 @@ def test_random_histories_show_every_cause():
     ([sample(1, 1)], [sample(1, 10), sample(2, 12)], [10]),
     ([sample(1, 1, topic="bills")], [sample(1, 10)], []),
 ], ids=["nothing earlier", "other ids", "twice in the round", "read earlier", "another topic"])  # fmt: skip
-def test_job_finds_duplicates_wherever_the_first_copy_was_read(spark, earlier, new, expected):
-    ranges = [OffsetRange(Part("c", "orders", "orders-id", 0), 1, 10, 20)]
+def test_job_finds_duplicates_wherever_the_first_copy_was_read_and_whoever_looks(
+    spark, monkeypatch, where, earlier, new, expected
+):
+    monkeypatch.setattr(duplicates, "FEW_COPIES", 0 if where == "spark" else 100)
 
-    rows = duplicate_rows(
-        frame(spark, earlier),
-        arrow_table("id_samples", new),
-        ranges=ranges,
-        rates={"orders-id": 1.0},
-        meant={"orders-id": 1},
-    )
+    rows = found_by_the_job(spark, known_there(spark, earlier, where), new)
 
     assert [row["first_copy_offset"] for row in rows] == expected
     assert all((row["first_offset"], row["lower"], row["upper"]) == (10, 1, 1) for row in rows)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_job_says_the_same_here_and_with_spark(spark, monkeypatch, seed):
+    earlier, new = ([row for row in rows if row["topic"] == "orders"] for rows in random_history(random.Random(seed)))
+
+    monkeypatch.setattr(duplicates, "FEW_COPIES", 0)
+    by_spark = found_by_the_job(spark, known_there(spark, earlier, "spark"), new)
+    monkeypatch.setattr(duplicates, "FEW_COPIES", 100)
+    here = found_by_the_job(None, known_there(spark, earlier, "here"), new)
+
+    assert sorted(here, key=str) == sorted(by_spark, key=str)
+
+
+def found_by_the_job(spark, earlier, new):
+    parts = [OffsetRange(Part("c", "orders", "orders-id", number), 1, 10, 20) for number in range(2)]
+    rows = arrow_table("id_samples", new)
+    return duplicate_rows(spark, earlier, rows, ranges=parts, rates={"orders-id": 1.0}, meant={"orders-id": 1})

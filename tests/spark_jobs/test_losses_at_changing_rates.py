@@ -6,6 +6,7 @@ from contextlib import closing
 import pytest
 
 from settings import PipelineSettings
+from spark_jobs import stored_samples
 from spark_jobs.ledger import COMPLETE, extended, unread_row
 from spark_jobs.loss_watch import LossWatch
 from spark_jobs.offsets import ClusterNow
@@ -106,6 +107,24 @@ def test_losses_are_told_within_their_interval_and_at_rate_1_exactly(pipeline, r
     assert abs(row["estimate"] - lost) <= 4 * (lost * (1 / least - 1)) ** 0.5
     if least == 1:
         assert row["lower"] == row["upper"] == lost
+
+
+def test_the_same_is_told_where_spark_reads_the_samples(spark, tmp_path, monkeypatch):
+    def told(few_bytes):
+        monkeypatch.setattr(stored_samples, "FEW_BYTES", few_bytes)
+        chance, folder = random.Random(2), tmp_path / str(few_bytes)
+        with closing(SegmentLog(folder, "h_jobs")) as log, MetricsWriter(folder / METRICS_FILE) as metrics:
+            pipeline = Pipeline(spark, log, metrics, folder)
+            pipeline.run([], [], 1.0, 1.0)
+            for source_rate, sink_rate in ((1.0, 1 / 8), (1 / 8, 1.0)):
+                made = [chance.randrange(-(2**63), 2**63) for _ in range(IDS)]
+                last = pipeline.run(made, made[::2], source_rate, sink_rate)
+            return last, pipeline.watch.lost_hashes
+
+    here, by_spark = told(stored_samples.FEW_BYTES), told(-1)
+
+    assert here == by_spark
+    assert here[0]["ids_lost"] > 0
 
 
 def test_what_every_id_was_compared_for_stays_counted_when_the_rate_falls(pipeline):

@@ -1,5 +1,6 @@
 from spark_jobs.commits import CommitSample
-from spark_jobs.losses import LATE, Judged, late_arrivals, next_step, sink_needed_since
+from spark_jobs.loss_steps import Judged, next_step, sink_needed_since
+from spark_jobs.losses import LATE, late_arrivals
 from spark_jobs.ranges import Part
 
 PART = Part("c", "orders", "topic-1", 0)

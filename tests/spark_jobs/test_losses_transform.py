@@ -2,11 +2,13 @@ import random
 from collections import Counter, defaultdict
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyspark.sql import functions as sf
 
-from spark_jobs.transforms.losses import judged_ids
+from spark_jobs.transforms.losses import judged_here, judged_ids
+from store.rows import arrow_table
 from tests.spark_jobs.sampled import frame, sample
 
 pytestmark = pytest.mark.spark
@@ -15,12 +17,31 @@ DUE_TO = 10  # records below this offset are due
 
 
 def judged(spark, source, sink, fan_out=1):
+    """What Spark finds, which must be what is found here."""
     with_due = frame(spark, source).withColumn("is_due", sf.col("offset") < DUE_TO)
-    rows = judged_ids(with_due, frame(spark, sink), fan_out).collect()
+    rows = [row.asDict(recursive=True) for row in judged_ids(with_due, frame(spark, sink), fan_out).collect()]
+    here = found_here(source, sink, fan_out)
+    assert in_order(here) == in_order(rows)
     return {
-        row.partition: (row.ids_judged, row.ids_unseen, [(lost.offset, lost.id_hash) for lost in row.lost])
-        for row in rows
-    }
+        row["partition"]: (
+            row["ids_judged"], row["ids_unseen"], [(lost["offset"], lost["id_hash"]) for lost in row["lost"]],
+        )
+        for row in here
+    }  # fmt: skip
+
+
+def found_here(source, sink, fan_out=1):
+    records = arrow_table("id_samples", source)
+    is_due = pa.array([row["offset"] < DUE_TO for row in source], pa.bool_())
+    shown = np.array([row["id_hash"] for row in sink], dtype=np.int64)
+    return judged_here(records.append_column("is_due", is_due), shown, fan_out)
+
+
+def in_order(rows):
+    """Of lost records what a judgement keeps."""
+    kept = ("partition", "offset", "id_hash", "message_id", "missing")
+    lost = [{**row, "lost": [[one[name] for name in kept] for one in row["lost"]]} for row in rows]
+    return sorted(lost, key=lambda row: row["partition"])
 
 
 def test_due_id_that_the_sink_never_showed_is_lost(spark):
@@ -107,7 +128,7 @@ def duckdb_judged(source, sink, fan_out):
 
 
 @pytest.mark.parametrize(("seed", "fan_out"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3)])
-def test_spark_duckdb_and_plain_python_judge_alike(spark, seed, fan_out):
+def test_spark_duckdb_plain_python_and_what_is_done_here_judge_alike(spark, seed, fan_out):
     source, sink = random_history(random.Random(seed))
 
     found = judged(spark, source, sink, fan_out)
