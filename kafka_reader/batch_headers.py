@@ -71,7 +71,7 @@ class BatchHeader:
         return bool(self.attributes & 0x20)
 
 
-def batch_headers(blob: bytes) -> list[BatchHeader]:
+def batch_headers(blob: bytes | memoryview) -> list[BatchHeader]:
     """One entry per complete batch, control and empty ones included; nothing is decompressed.
 
     Raises CorruptBatchError for a wrong CRC, an impossible length or an old format (magic 0 and 1).

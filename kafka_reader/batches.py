@@ -9,14 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
-from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES, CodecError, decompress
+from kafka_reader.batch_headers import BatchHeader, CorruptBatchError, batch_headers
+from kafka_reader.bodies import bodies_of, in_one_buffer
+from kafka_reader.codecs import MAX_DECOMPRESSED_BYTES
 from kafka_reader.decoders import decoded_ids
 from kafka_reader.hashes import xxhash64_slices
 from kafka_reader.json_ids import SoughtIds, json_ids
 from kafka_reader.markers import ABORT, NoControlRecordError, control_record
 from kafka_reader.records import (
-    PADDING_BYTES,
     Bytes,
     Ints,
     RecordFields,
@@ -105,35 +105,39 @@ class Opened:
 
 
 def decode(
-    blob: bytes,
+    blob: bytes | memoryview,
     aborted: Iterable[AbortedTransaction],
     message_id: MessageId,
+    headers: Sequence[BatchHeader] | None = None,
     max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES,
 ) -> Records:
     """All records of the complete batches of a blob, with the id of each.
 
-    Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
+    `headers`: what `batch_headers` found in the blob, where that was looked at before. Raises CorruptBatchError where a
+    batch is damaged, hostile or of an old format.
     """
-    return records_with_ids(opened(blob, aborted, max_decompressed_bytes), message_id)
+    return records_with_ids(opened(blob, aborted, headers, max_decompressed_bytes), message_id)
 
 
 def opened(
-    blob: bytes, aborted: Iterable[AbortedTransaction], max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES
+    blob: bytes | memoryview,
+    aborted: Iterable[AbortedTransaction],
+    headers: Sequence[BatchHeader] | None = None,
+    max_decompressed_bytes: int = MAX_DECOMPRESSED_BYTES,
 ) -> Opened:
     """The complete batches of a blob, decompressed, and where the fields of each record lie.
 
     Raises CorruptBatchError where a batch is damaged, hostile or of an old format.
     """
-    headers = batch_headers(blob)
-    bodies = _bodies(memoryview(blob), headers, max_decompressed_bytes)
+    headers = batch_headers(blob) if headers is None else headers
+    bodies = bodies_of(memoryview(blob), headers, max_decompressed_bytes)
     is_aborted = aborted_batches(
         headers, [_is_abort_marker(h, b) for h, b in zip(headers, bodies, strict=True)], aborted
     )
-    buffer = np.concatenate([*bodies, np.zeros(PADDING_BYTES, dtype=np.uint8)])
-    sizes = np.array([len(body) for body in bodies], dtype=np.int64)
-    batch_ends = np.cumsum(sizes)
+    buffer, batch_starts = in_one_buffer(blob, headers, bodies)
+    batch_ends = batch_starts + np.array([len(body) for body in bodies], dtype=np.int64)
     counts = np.array([header.records for header in headers], dtype=np.int64)
-    starts, ends = record_bounds(buffer, batch_ends - sizes, batch_ends, counts)
+    starts, ends = record_bounds(buffer, batch_starts, batch_ends, counts)
     fields = parse_fields(buffer, starts, ends)
     found = Opened(headers, np.array(is_aborted, dtype=np.bool_), buffer, fields)
     _check_deltas(fields, found.of_each_record((h.last_offset_delta for h in headers), np.int64))
@@ -158,25 +162,6 @@ def aborted_batches(
             aborting.discard(header.producer_id)
         decided.append(header.is_transactional and not header.is_control and header.producer_id in aborting)
     return decided
-
-
-def _bodies(view: memoryview, headers: Sequence[BatchHeader], max_bytes: int) -> list[Bytes]:
-    """What each batch decompresses to; the cap is for all of them together."""
-    bodies: list[Bytes] = []
-    for header in headers:
-        bodies.append(_body(view, header, max_bytes))
-        max_bytes -= len(bodies[-1])
-    return bodies
-
-
-def _body(view: memoryview, header: BatchHeader, max_bytes: int) -> Bytes:
-    data = view[header.position + HEADER_BYTES : header.position + header.size_bytes]
-    if not header.records:
-        return np.empty(0, dtype=np.uint8)
-    try:
-        return decompress(header.codec, data, max_bytes)
-    except CodecError as exc:
-        raise CorruptBatchError(f"the batch at offset {header.base_offset}: {exc}") from exc
 
 
 def _is_abort_marker(header: BatchHeader, body: Bytes) -> bool:

@@ -5,23 +5,23 @@ Older brokers are asked by name; there only the metadata tell a re-creation.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from kafka.protocol.consumer import FetchRequest
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.batch_headers import CorruptBatchError, batch_headers
+from kafka_reader.batch_headers import BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.batches import AbortedTransaction
 from kafka_reader.connection import Connections
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, error_word
+from kafka_reader.fetch_answer import OLDEST_VERSION, PartitionAnswer, parse_fetch_answer
 from kafka_reader.list_offsets import READ_COMMITTED
 from kafka_reader.metadata import fetch_topology
+from kafka_reader.undecoded import Prepared, Uncopied
 
-OLDEST_VERSION = 12  # v12 by topic name; what the metadata request needs (topic ids) is as old
 _TIMEOUT_S = 10.0
 _MAX_WAIT_MS = 100  # the range ends below the stable offset: there is always something to return
 _ATTEMPTS = 5
@@ -58,9 +58,13 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One answer. The blob may start below the position asked for and pass the range's end: batches are whole."""
+    """One answer. The blob may start below the position asked for and pass the range's end: batches are whole.
 
-    blob: bytes
+    `headers` are those of its whole batches, whose CRC is checked.
+    """
+
+    blob: memoryview
+    headers: Sequence[BatchHeader]
     aborted: tuple[AbortedTransaction, ...]
     high_watermark: int
     last_stable_offset: int
@@ -81,12 +85,12 @@ def read_range(
         answer, leader = _fetch_from_leader(connections, leader, part, position, max_bytes)
         fetched = parse_fetched(answer, part, position, next_offset)
         yield fetched
-        position = _next_position(fetched.blob, part, position)
+        position = fetched.headers[-1].next_offset
 
 
 def read_replica(
     connections: Connections, replica: int, part: Part, *, first_offset: int, next_offset: int, max_bytes: int
-) -> Iterator[bytes]:
+) -> Iterator[Fetched]:
     """The same range as one replica holds it, be it the leader or not (KIP-392): raw batches, in order.
 
     Raises CollectionError where that replica does not give all of it: it holds none, or is not so far.
@@ -95,15 +99,15 @@ def read_replica(
     while position < next_offset:
         request = fetch_request(part, position, max_bytes)
         answer = _partition_answer(connections.send(replica, request, timeout_s=_TIMEOUT_S), part)
-        blob = parse_fetched(answer, part, position, next_offset).blob
-        yield blob
-        position = _next_position(blob, part, position)
+        fetched = parse_fetched(answer, part, position, next_offset)
+        yield fetched
+        position = fetched.headers[-1].next_offset
 
 
-def fetch_request(part: Part, position: int, max_bytes: int) -> FetchRequest:
+def fetch_request(part: Part, position: int, max_bytes: int) -> Prepared:
     """For one partition, isolation level 1: the answer ends at the stable offset and names the aborted transactions."""
     topic = FetchRequest.FetchTopic
-    return FetchRequest(
+    request = FetchRequest(
         replica_id=-1,
         max_wait_ms=_MAX_WAIT_MS,
         min_bytes=1,
@@ -131,9 +135,10 @@ def fetch_request(part: Part, position: int, max_bytes: int) -> FetchRequest:
         rack_id="",
         min_version=OLDEST_VERSION,
     )
+    return Prepared(request, answered=Uncopied)
 
 
-def parse_fetched(answer: Any, part: Part, position: int, next_offset: int) -> Fetched:
+def parse_fetched(answer: PartitionAnswer, part: Part, position: int, next_offset: int) -> Fetched:
     """The partition's data, or the CollectionError that says why there is none."""
     if answer.error_code == OFFSET_OUT_OF_RANGE:
         raise OffsetsGoneError(f"{part}: offset {position} is not stored: purged, or cut off by a truncation")
@@ -147,8 +152,9 @@ def parse_fetched(answer: Any, part: Part, position: int, next_offset: int) -> F
             f"below the range's end {next_offset}"
         )
     return Fetched(
-        blob=bytes(answer.records or b""),
-        aborted=tuple(AbortedTransaction(a.producer_id, a.first_offset) for a in answer.aborted_transactions or ()),
+        blob=answer.records,
+        headers=_headers(answer.records, part, position),
+        aborted=answer.aborted,
         high_watermark=answer.high_watermark,
         last_stable_offset=answer.last_stable_offset,
         log_start_offset=answer.log_start_offset,
@@ -156,24 +162,24 @@ def parse_fetched(answer: Any, part: Part, position: int, next_offset: int) -> F
     )
 
 
-def _next_position(blob: bytes, part: Part, position: int) -> int:
-    """Behind the last whole batch. An answer without one would never end the range: brokers send at least one."""
+def _headers(blob: memoryview, part: Part, position: int) -> list[BatchHeader]:
+    """They lead beyond the position. An answer without a whole batch would never end the range: brokers send one."""
     try:
         headers = batch_headers(blob)
     except CorruptBatchError as exc:
         raise CollectionError(f"{part}: {exc}") from exc
     if not headers or headers[-1].next_offset <= position:
         raise CollectionError(f"{part}: no whole batch in the answer for offset {position}, below the stable offset")
-    return headers[-1].next_offset
+    return headers
 
 
 def _fetch_from_leader(
     connections: Connections, leader: int, part: Part, position: int, max_bytes: int
-) -> tuple[Any, int]:
+) -> tuple[PartitionAnswer, int]:
     """The leader's answer, and who the leader is by now."""
     request = fetch_request(part, position, max_bytes)
     for _ in range(_ATTEMPTS):
-        answer = _partition_answer(connections.send(leader, request, timeout_s=_TIMEOUT_S), part)
+        answer = _partition_answer(connections.send(leader, request.again(), timeout_s=_TIMEOUT_S), part)
         if answer.error_code not in _ANOTHER_LEADER:
             return answer, leader
         time.sleep(_PAUSE_S)
@@ -181,13 +187,13 @@ def _fetch_from_leader(
     raise BrokerUnavailableError(f"{part}: the leader keeps moving ({error_word(answer.error_code)})")
 
 
-def _partition_answer(response: Any, part: Part) -> Any:
-    if response.error_code != _NONE:
-        raise RequestRefusedError(f"{part}: Fetch", error_word(response.error_code))
-    for topic in response.responses:
-        for answer in topic.partitions:
-            if answer.partition_index == part.partition:
-                return answer
+def _partition_answer(response: Uncopied, part: Part) -> PartitionAnswer:
+    answer = parse_fetch_answer(response)
+    if answer.error_code != _NONE:
+        raise RequestRefusedError(f"{part}: Fetch", error_word(answer.error_code))
+    for each in answer.partitions:
+        if each.partition == part.partition:
+            return each
     raise CollectionError(f"{part}: the broker's answer does not name the partition")
 
 

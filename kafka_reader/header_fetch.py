@@ -2,21 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from hashlib import blake2b
 from itertools import groupby
-from typing import Any
 from uuid import UUID
 
 from kafka.protocol.consumer import FetchRequest
+from xxhash import xxh3_64_digest
 
 from guarantees.batches import Batch, Marker
 from guarantees.unknown import Unknown
 from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.connection import Answer, Connections
-from kafka_reader.errors import CollectionError, unknown_after, unknown_because
-from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, OLDEST_VERSION, Part
+from kafka_reader.errors import CollectionError, UnreadableAnswerError, unknown_after, unknown_because
+from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, Part
+from kafka_reader.fetch_answer import OLDEST_VERSION, PartitionAnswer, parse_fetch_answer
 from kafka_reader.list_offsets import READ_UNCOMMITTED
 from kafka_reader.markers import ABORT, COMMIT, NoControlRecordError, control_record
+from kafka_reader.undecoded import Prepared, Uncopied
 
 UNNAMED = Unknown("the broker's answer does not name the partition")
 _MARKERS: Mapping[int, Marker] = {ABORT: Marker.ABORT, COMMIT: Marker.COMMIT}
@@ -32,10 +33,10 @@ class FetchedHeaders:
     observed_at_ms: int
 
 
-def tail_request(positions: Mapping[Part, int], max_bytes: int, isolation_level: int) -> FetchRequest:
+def tail_request(positions: Mapping[Part, int], max_bytes: int, isolation_level: int) -> Prepared:
     """Of many partitions, in the given order, answered at once: what is new is there or it is not."""
     topic = FetchRequest.FetchTopic
-    return FetchRequest(
+    request = FetchRequest(
         replica_id=-1,
         max_wait_ms=0,
         min_bytes=0,
@@ -65,9 +66,10 @@ def tail_request(positions: Mapping[Part, int], max_bytes: int, isolation_level:
         rack_id="",
         min_version=OLDEST_VERSION,
     )
+    return Prepared(request, answered=Uncopied)
 
 
-def headers_request(positions: Mapping[Part, int], max_bytes: int) -> FetchRequest:
+def headers_request(positions: Mapping[Part, int], max_bytes: int) -> Prepared:
     """Isolation level 0: open and aborted data too."""
     in_order = {part: positions[part] for part in sorted(positions, key=_order)}
     return tail_request(in_order, max_bytes, READ_UNCOMMITTED)
@@ -94,22 +96,26 @@ def parse_headers(
     }
 
 
-def partition_answers(asked: Iterable[Part], answer: Answer | CollectionError) -> dict[Part, tuple[Any, int] | Unknown]:
+def partition_answers(
+    asked: Iterable[Part], answer: Answer | CollectionError
+) -> dict[Part, tuple[PartitionAnswer, int] | Unknown]:
     """What a leader said of each partition, and when it arrived; Unknown where it said nothing."""
     if isinstance(answer, CollectionError):
         return dict.fromkeys(asked, unknown_after(answer))
-    if answer.response.error_code != 0:
-        return dict.fromkeys(asked, unknown_because(answer.response.error_code))
-    given = [(topic, part) for topic in answer.response.responses for part in topic.partitions]
-    by_name = {(topic.topic, part.partition_index): part for topic, part in given}
-    by_id = {(str(topic.topic_id), part.partition_index): part for topic, part in given}
+    try:
+        parsed = parse_fetch_answer(answer.response)
+    except UnreadableAnswerError as exc:
+        return dict.fromkeys(asked, unknown_after(exc))
+    if parsed.error_code != 0:
+        return dict.fromkeys(asked, unknown_because(parsed.error_code))
+    given = {(one.topic, one.partition): one for one in parsed.partitions}
     found = {
-        part: by_id.get((part.topic_id, part.partition), by_name.get((part.topic, part.partition))) for part in asked
+        part: given.get((part.topic_id, part.partition), given.get((part.topic, part.partition))) for part in asked
     }
     return {part: UNNAMED if one is None else (one, answer.observed_at_ms) for part, one in found.items()}
 
 
-def parse_batches(blob: bytes, position: int) -> tuple[Batch, ...]:
+def parse_batches(blob: bytes | memoryview, position: int) -> tuple[Batch, ...]:
     """Those that begin at the position or later: an answer starts with the whole batch that holds it.
 
     Raises CorruptBatchError.
@@ -118,19 +124,19 @@ def parse_batches(blob: bytes, position: int) -> tuple[Batch, ...]:
     return tuple(_batch(view, header) for header in batch_headers(blob) if header.base_offset >= position)
 
 
-def log_start(part: Any) -> int | Unknown:
+def log_start(part: PartitionAnswer) -> int | Unknown:
     """Where the log begins, as the answer of a partition says it."""
     start = part.log_start_offset
-    return Unknown("the answer names no log start") if start is None or start < 0 else int(start)
+    return Unknown("the answer names no log start") if start < 0 else start
 
 
-def _fetched(part: Any, observed_at_ms: int, position: int) -> FetchedHeaders | Unknown:
+def _fetched(part: PartitionAnswer, observed_at_ms: int, position: int) -> FetchedHeaders | Unknown:
     if part.error_code == OFFSET_OUT_OF_RANGE:
         return FetchedHeaders((), True, log_start(part), observed_at_ms)
     if part.error_code != 0:
         return unknown_because(part.error_code)
     try:
-        batches = parse_batches(bytes(part.records or b""), position)
+        batches = parse_batches(part.records, position)
     except CorruptBatchError as exc:
         return Unknown(str(exc))
     return FetchedHeaders(batches, False, log_start(part), observed_at_ms)
@@ -151,7 +157,7 @@ def _batch(view: memoryview, header: BatchHeader) -> Batch:
         marker=marker,
         coordinator_epoch=coordinator_epoch,
         crc=header.crc,
-        body_hash=int.from_bytes(blake2b(body, digest_size=8).digest(), "big", signed=True),
+        body_hash=int.from_bytes(xxh3_64_digest(body), "big", signed=True),
         size_bytes=header.size_bytes,
         base_timestamp_ms=header.base_timestamp_ms,
         max_timestamp_ms=header.max_timestamp_ms,

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from guarantees.unknown import Unknown
 from kafka_reader.batch_headers import CorruptBatchError
-from kafka_reader.batches import AbortedTransaction
 from kafka_reader.connection import Answer, Connections
 from kafka_reader.errors import CollectionError, unknown_because
 from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, Part
+from kafka_reader.fetch_answer import PartitionAnswer
 from kafka_reader.header_fetch import log_start, partition_answers, tail_request
 from kafka_reader.keyed_records import KeyedRecord, keyed_records
 from kafka_reader.list_offsets import READ_COMMITTED
@@ -62,13 +61,12 @@ def parse_log(positions: Mapping[Part, int], answer: Answer | CollectionError) -
     }
 
 
-def _fetched(part: Any, observed_at_ms: int, position: int) -> FetchedLog | Unknown:
+def _fetched(part: PartitionAnswer, observed_at_ms: int, position: int) -> FetchedLog | Unknown:
     if part.error_code not in (0, OFFSET_OUT_OF_RANGE):
         return unknown_because(part.error_code)
     is_out_of_range = part.error_code == OFFSET_OUT_OF_RANGE
-    aborted = [AbortedTransaction(each.producer_id, each.first_offset) for each in part.aborted_transactions or ()]
     try:
-        found = keyed_records(b"" if is_out_of_range else bytes(part.records or b""), aborted, position)
+        found = keyed_records(b"" if is_out_of_range else part.records, part.aborted, position)
     except CorruptBatchError as exc:
         return Unknown(str(exc))
     return FetchedLog(

@@ -31,7 +31,7 @@ class KeyedRecords:
     missing: int
 
 
-def keyed_records(blob: bytes, aborted: Iterable[AbortedTransaction], position: int) -> KeyedRecords:
+def keyed_records(blob: bytes | memoryview, aborted: Iterable[AbortedTransaction], position: int) -> KeyedRecords:
     """Records at the position or later; neither markers nor what was aborted.
 
     Raises CorruptBatchError where a batch is damaged, hostile or of an old format.

@@ -4,11 +4,12 @@ What is no whole number in decimal digits is no order: such a record is counted 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from kafka_reader.batch_headers import BatchHeader
 from kafka_reader.batches import AbortedTransaction, Flags, Records, opened, records_with_ids
 from kafka_reader.records import Ints
 from settings import MessageId, RecordOrder
@@ -26,9 +27,14 @@ class OrderedRecords(Records):
     has_place: Flags
 
 
-def decode_ordered(blob: bytes, aborted: Iterable[AbortedTransaction], order: RecordOrder) -> OrderedRecords:
+def decode_ordered(
+    blob: bytes | memoryview,
+    aborted: Iterable[AbortedTransaction],
+    order: RecordOrder,
+    headers: Sequence[BatchHeader] | None = None,
+) -> OrderedRecords:
     """All records of the complete batches of a blob. Raises CorruptBatchError as `decode` does."""
-    found = opened(blob, aborted)
+    found = opened(blob, aborted, headers)
     by_key = records_with_ids(found, KEY)
     place, has_place = by_key.timestamp_ms, by_key.timestamp_ms >= 0
     if not order.timestamp:

@@ -21,10 +21,34 @@ class Undecoded:
     version: int
     data: bytes
 
+    @classmethod
+    def of(cls, version: int, body: memoryview) -> "Undecoded":
+        return cls(version, bytes(body))
+
     @property
     def throttle_time_ms(self) -> int:
         """For kafka-python, which waits as long before it asks again: the first field of every answer read here."""
         return int.from_bytes(self.data[:4], "big", signed=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Uncopied:
+    """The body of an answer of megabytes, in the buffer into which it was received."""
+
+    version: int
+    data: memoryview
+
+    @classmethod
+    def of(cls, version: int, body: memoryview) -> "Uncopied":
+        return cls(version, body.toreadonly())
+
+    @property
+    def throttle_time_ms(self) -> int:
+        """As above."""
+        return int.from_bytes(self.data[:4], "big", signed=True)
+
+
+Body = type[Undecoded] | type[Uncopied]
 
 
 def decoded(answer: Any, broker: object, decode: Callable[[bytes], Decoded]) -> Decoded | CollectionError:
@@ -42,10 +66,18 @@ class Prepared:
 
     All else is the request's own. `asked` is what it asks about; `layout` belongs to the request, since the same
     question is likely to be answered in the same layout. `bodies` are encodings made without kafka-python, by version.
+    `answered` is what the answer is handed over as.
     """
 
-    def __init__(self, request: Any, asked: tuple[Any, ...], bodies: Mapping[int, bytes] | None = None) -> None:
+    def __init__(
+        self,
+        request: Any,
+        asked: tuple[Any, ...] = (),
+        bodies: Mapping[int, bytes] | None = None,
+        answered: Body = Undecoded,
+    ) -> None:
         self._request = request
+        self._answered = answered
         self._version: int | None = None
         self.asked = asked
         self._bodies = dict(bodies or {})
@@ -64,7 +96,7 @@ class Prepared:
 
     @property
     def header(self) -> "_Header":
-        return _Header(self._request.header)
+        return _Header(self._request.header, self._answered)
 
     def again(self) -> "Prepared":
         """To be sent once more, in whatever version the broker understands by then."""
@@ -103,8 +135,9 @@ class PreparedRequests:
 class _Header:
     """A request's header that names a decoder which decodes nothing."""
 
-    def __init__(self, header: Any) -> None:
+    def __init__(self, header: Any, answered: Body) -> None:
         self._header = header
+        self._answered = answered
 
     @property
     def correlation_id(self) -> int:
@@ -112,15 +145,16 @@ class _Header:
         return number
 
     def get_response_class(self) -> "_AsBytes":
-        return _AsBytes(self._header.get_response_class())
+        return _AsBytes(self._header.get_response_class(), self._answered)
 
 
 class _AsBytes:
-    def __init__(self, response_class: Any) -> None:
+    def __init__(self, response_class: Any, answered: Body) -> None:
         self._class = response_class
+        self._answered = answered
 
     def parse_header(self, received: Any) -> Any:
         return self._class.parse_header(received)
 
-    def decode(self, received: Any) -> Undecoded:
-        return Undecoded(self._class._class_version, received.read())
+    def decode(self, received: Any) -> Undecoded | Uncopied:
+        return self._answered.of(self._class._class_version, memoryview(received)[received.tell() :])

@@ -21,7 +21,7 @@ _INT16, _INT32, _INT64 = struct.Struct(">h"), struct.Struct(">i"), struct.Struct
 class Reader:
     """Walks over the bytes of one answer. Raises UnreadableAnswerError where they end too early or mean nothing."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self.data = data
         self.position = 0
 
@@ -32,6 +32,11 @@ class Reader:
             raise UnreadableAnswerError(f"the answer ends at byte {len(self.data)}, in the middle of a field")
         self.position = start + size
         return start
+
+    def taken(self, size: int) -> memoryview:
+        """The next `size` bytes, where they lie."""
+        start = self.skip(size)
+        return memoryview(self.data)[start : start + size]
 
     def int16(self) -> int:
         value: int = _INT16.unpack_from(self.data, self.skip(2))[0]
@@ -69,7 +74,7 @@ class Reader:
             return None
         start = self.skip(size)
         try:
-            return self.data[start : start + size].decode()
+            return str(self.data[start : start + size], "utf-8")
         except UnicodeDecodeError as exc:
             raise UnreadableAnswerError(f"no text at byte {start}") from exc
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from kafka_reader.batch_headers import CorruptBatchError, batch_headers
-from kafka_reader.batches import Records, decode
+from kafka_reader.batch_headers import BatchHeader
+from kafka_reader.batches import Records
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, Part, read_replica
@@ -23,7 +23,7 @@ from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.folders import READ
 from spark_jobs.audits.reading import Reading, account_of
 from spark_jobs.audits.tasks import ContentTask, Outcome
-from spark_jobs.sources.range_reading import MAX_BYTES
+from spark_jobs.sources.range_reading import MAX_BYTES, decoded
 
 LISTED = 50  # differing batches kept of each piece and copy; all are counted
 EARLIER = -1  # in place of a replica: as the collectors read the batch
@@ -58,8 +58,8 @@ def read_content(task: ContentTask) -> Outcome:
     leader: Contents = {}
 
     def noted(fetched: Fetched) -> Records:
-        leader.update(contents(fetched.blob))
-        return decode(fetched.blob, fetched.aborted, task.request.message_id)
+        leader.update(contents(fetched.headers))
+        return decoded(fetched, task.request.message_id)
 
     reading = Reading(task.request, noted)
     account = Account()
@@ -75,9 +75,9 @@ def read_content(task: ContentTask) -> Outcome:
     return Outcome(reading.offsets, account.compared, error=reading.error)
 
 
-def contents(blob: bytes) -> Contents:
-    """Of the whole batches of an answer. Raises CorruptBatchError where bytes and CRC do not fit."""
-    return {header.base_offset: (header.leader_epoch, header.crc) for header in batch_headers(blob)}
+def contents(headers: Iterable[BatchHeader]) -> Contents:
+    """Of batches whose bytes and CRC fit: else there is no header of them."""
+    return {header.base_offset: (header.leader_epoch, header.crc) for header in headers}
 
 
 def compared(copy: int, leader: Mapping[int, tuple[int, int]], other: Mapping[int, tuple[int, int]]) -> CopyRead:
@@ -102,11 +102,11 @@ def _replica(task: ContentTask, replica: int, leader: Contents, reached: int) ->
     found: Contents = {}
     try:
         with Connections(task.request.bootstrap_servers, task.request.security) as connections:
-            for blob in read_replica(
+            for fetched in read_replica(
                 connections, replica, part, first_offset=min(leader), next_offset=reached, max_bytes=MAX_BYTES
             ):
-                found |= contents(blob)
-    except (CollectionError, CorruptBatchError) as exc:
+                found |= contents(fetched.headers)
+    except CollectionError as exc:
         return CopyRead(replica, 0, 0, (), error=str(exc))
     return compared(replica, leader, found)
 

@@ -15,7 +15,9 @@ from spark_jobs.audits.tasks import OrderTask, Outcome
 
 def read_order(task: OrderTask) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
-    reading = Reading(task.request, lambda fetched: decode_ordered(fetched.blob, fetched.aborted, task.order))
+    reading = Reading(
+        task.request, lambda fetched: decode_ordered(fetched.blob, fetched.aborted, task.order, fetched.headers)
+    )
     kept: list[pa.Table] = []
     account = Account()
     for records, in_range in reading:

@@ -9,14 +9,14 @@ import numpy as np
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader.batch_headers import CorruptBatchError
-from kafka_reader.batches import Records, decode
+from kafka_reader.batches import Records
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, OffsetsGoneError
 from kafka_reader.list_offsets import fetch_offsets, log_start_request
 from spark_jobs.audits.blocks import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
-from spark_jobs.sources.range_reading import MAX_BYTES, answers, in_range_of
+from spark_jobs.sources.range_reading import MAX_BYTES, answers, decoded, in_range_of
 
 R = TypeVar("R", bound=Records)
 
@@ -89,7 +89,7 @@ class Reading(Generic[R]):
 
 def of_ids(request: RangeRequest, max_bytes: int = MAX_BYTES) -> Reading[Records]:
     """Records with the ids that the request asks for."""
-    return Reading(request, lambda fetched: decode(fetched.blob, fetched.aborted, request.message_id), max_bytes)
+    return Reading(request, lambda fetched: decoded(fetched, request.message_id), max_bytes)
 
 
 def account_of(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:

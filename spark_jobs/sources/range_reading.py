@@ -14,7 +14,7 @@ from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, read_range
 from kafka_reader.fetch import Part as FetchedPart
 from kafka_reader.pace import Pace
-from settings import Security
+from settings import MessageId, Security
 from spark_jobs.sampling import is_kept
 from spark_jobs.sources.accounts import Account
 from spark_jobs.sources.kafka_ranges import IDS, RangeRequest
@@ -44,7 +44,7 @@ def _read_request(connections: Connections, number: int, request: RangeRequest) 
     account = Account(error=None)
     try:
         for fetched in answers(connections, request):
-            records = decode(fetched.blob, fetched.aborted, request.message_id)
+            records = decoded(fetched, request.message_id)
             in_range = in_range_of(records, request)
             account = _accounted(account, fetched, records, in_range)
             ids = kept_ids(request, records, in_range)
@@ -69,6 +69,10 @@ def answers(connections: Connections, request: RangeRequest, max_bytes: int = MA
     ):
         pace.pay(len(fetched.blob))
         yield fetched
+
+
+def decoded(fetched: Fetched, message_id: MessageId) -> Records:
+    return decode(fetched.blob, fetched.aborted, message_id, fetched.headers)
 
 
 def in_range_of(records: Records, request: RangeRequest) -> np.ndarray:

@@ -269,7 +269,7 @@ SAMPLES = (
             text("marker", "commit or abort; null for data"),
             small("coordinator_epoch", "markers only"),
             integer("crc", "CRC-32C of attributes to records, unsigned"),
-            integer("body_hash", "BLAKE2b of the bytes after the header, 64 bits, signed"),
+            integer("body_hash", "XXH3 of the bytes after the header, 64 bits, signed"),
             integer("size_bytes", "the whole batch"),
             integer("base_timestamp_ms", "the producer's word, as it stands in the header"),
             integer("max_timestamp_ms", "the producer's word unless LogAppendTime, as it stands in the header"),

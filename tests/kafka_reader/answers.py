@@ -14,7 +14,7 @@ from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse, Of
 from kafka.protocol.metadata import MetadataResponse
 
 from kafka_reader.connection import Answer
-from kafka_reader.undecoded import Undecoded
+from kafka_reader.undecoded import Uncopied, Undecoded
 
 ASKED_MS, ANSWERED_MS = 1_000, 1_005
 
@@ -30,6 +30,11 @@ def undecoded(response: Any) -> Answer:
 
 def as_bytes(response: Any) -> Undecoded:
     return Undecoded(response.API_VERSION, bytes(response.encode()))
+
+
+def uncopied(response: Any) -> Uncopied:
+    """As the bytes a broker would send, for a request whose answer is taken where it lies."""
+    return Uncopied.of(response.API_VERSION, memoryview(bytearray(response.encode())))
 
 
 def listed_offsets(*partitions: tuple[str, int, dict[str, int]]) -> Answer:

@@ -2,6 +2,7 @@
 
 import struct
 
+import numpy as np
 import pytest
 from crc32c import crc32c
 from hypothesis import given, settings
@@ -76,6 +77,26 @@ def test_random_record_bytes_never_crash(payload, records, batches):
         decode(with_payload(payload, records) * batches, [], BY_HEADER)
     except CorruptBatchError:
         return
+
+
+NEXT = batch(RECORDS, base_offset=300)
+
+
+def outcome(blob):
+    try:
+        records = decode(blob, [], BY_HEADER)
+    except CorruptBatchError as exc:
+        return str(exc)
+    return records.offset.tolist(), records.message_ids(np.arange(len(records)))
+
+
+@settings(max_examples=300)
+@given(st.binary(min_size=7, max_size=80), st.integers(1, 60), st.integers(1, 60), st.integers(0, len(NEXT) - 1))
+def test_what_follows_the_last_batch_changes_nothing_of_what_is_found_or_refused(payload, records, batches, cut):
+    """With enough behind them, batches that are not compressed are read where they lie."""
+    whole = [with_payload(payload, records) * batches, batch(RECORDS) * batches]
+
+    assert [outcome(blob + NEXT[:cut]) for blob in whole] == [outcome(blob) for blob in whole]
 
 
 @pytest.mark.parametrize("magic", [0, 1])

@@ -9,7 +9,7 @@ from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError
 from kafka_reader.fetch import NotStableError, OffsetsGoneError, Part, TopicGoneError, fetch_request, read_range
 from kafka_reader.undecoded import PreparedRequests
-from tests.kafka_reader.answers import as_bytes
+from tests.kafka_reader.answers import as_bytes, uncopied
 from tests.kafka_reader.built_batches import Sent, batch
 
 PART = Part("orders", "6f1c1f3e-0f0e-4c2a-8a55-000000000001", 3)
@@ -29,9 +29,12 @@ def answer(records=b"", error_code=0, stable=100, aborted=(), response_error=0):
         ],
         records=records,
     )
-    return FetchResponse(
-        throttle_time_ms=0, error_code=response_error, session_id=0, responses=[topic(partitions=[data])]
-    )
+    return uncopied(
+        FetchResponse(
+            version=13, throttle_time_ms=0, error_code=response_error, session_id=0,
+            responses=[topic(topic_id=UUID(PART.topic_id), partitions=[data])],
+        )
+    )  # fmt: skip
 
 
 def ten(base_offset):
@@ -130,9 +133,8 @@ def test_partition_without_a_leader_waits():
 @pytest.mark.parametrize("version", [12, 13, 17])
 def test_request_survives_the_wire_by_name_and_by_id(version):
     request = fetch_request(PART, 42, 1000)
-    request.API_VERSION = version
 
-    sent = FetchRequest.decode(request.encode(version=version), version=version)
+    sent = FetchRequest.decode(request.body(version), version=version)
 
     topic = sent.topics[0]
     assert (topic.topic == "orders") if version == 12 else (str(topic.topic_id) == PART.topic_id)

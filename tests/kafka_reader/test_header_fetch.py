@@ -12,16 +12,19 @@ from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.fetch import Part
 from kafka_reader.header_fetch import headers_request, parse_batches, parse_headers
+from tests.kafka_reader.answers import uncopied
 from tests.kafka_reader.built_batches import ABORT_KEY, COMMIT_KEY, CONTROL, TRANSACTIONAL, Sent, batch, marker
 
 TOPIC_ID = uuid.UUID(int=5)
 FIRST, SECOND = Part("orders", str(TOPIC_ID), 0), Part("orders", str(TOPIC_ID), 1)
 
 
-def answered(version=13, **errors):
-    """Both partitions, the first with two batches; errors by partition."""
+def answered(version=13, last_byte=None, **errors):
+    """Both partitions, the first with two batches, the second of which may end otherwise; errors by partition."""
     topic = FetchResponse.FetchableTopicResponse
     blobs = {0: batch([Sent()] * 3, base_offset=10) + batch([Sent()], base_offset=13), 1: b""}
+    if last_byte is not None:
+        blobs[0] = blobs[0][:-1] + last_byte
     parts = [
         topic.PartitionData(
             partition_index=index,
@@ -36,7 +39,7 @@ def answered(version=13, **errors):
     ]
     named = {"topic": "orders"} if version < 13 else {"topic_id": TOPIC_ID}
     response = FetchResponse(version=version, error_code=0, responses=[topic(partitions=parts, **named)])
-    return Answer(response, 1, 2)
+    return Answer(uncopied(response), 1, 2)
 
 
 def test_the_request_only_reads_and_names_every_partition_with_its_position():
@@ -71,10 +74,7 @@ def test_a_broker_that_does_not_answer_leaves_its_partitions_unknown():
 
 
 def test_a_damaged_batch_leaves_its_own_partition_unknown():
-    answer = answered()
-    part = answer.response.responses[0].partitions[0]
-    part.records = bytes(part.records[:-1]) + b"\xff"
-    found = parse_headers({FIRST: 10, SECOND: 20}, answer)
+    found = parse_headers({FIRST: 10, SECOND: 20}, answered(last_byte=b"\xff"))
 
     assert "CRC" in found[FIRST].reason
     assert not isinstance(found[SECOND], Unknown)

@@ -12,6 +12,7 @@ from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.fetch import Part
 from kafka_reader.internal_log import parse_log
 from kafka_reader.keyed_records import keyed_records
+from tests.kafka_reader.answers import uncopied
 from tests.kafka_reader.built_batches import ABORT_KEY, COMMIT_KEY, TRANSACTIONAL, Sent, batch, marker
 
 TOPIC_ID = uuid.UUID("00000000-0000-4000-8000-000000000001")
@@ -65,7 +66,7 @@ def answer(**changes):
     response = FetchResponse(
         version=13, error_code=0, session_id=0, responses=[topic(topic_id=TOPIC_ID, partitions=[part])]
     )
-    return Answer(response, 1, 2)
+    return Answer(uncopied(response), 1, 2)
 
 
 def test_an_answer_says_what_waits_for_the_end_of_a_transaction():

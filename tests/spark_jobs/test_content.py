@@ -5,7 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from guarantees.audits import Job
-from kafka_reader.batch_headers import CorruptBatchError
+from kafka_reader.batch_headers import CorruptBatchError, batch_headers
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.content import content_tally
@@ -45,11 +45,11 @@ def test_of_many_that_differ_all_are_counted_and_some_are_kept():
 
 def test_contents_are_checked_against_the_crc_before_anything_is_claimed():
     blob = batch([Sent(value=b"one")], base_offset=4, leader_epoch=2)
-    ((offset, (epoch, _)),) = contents(blob).items()
+    ((offset, (epoch, _)),) = contents(batch_headers(blob)).items()
     assert (offset, epoch) == (4, 2)
 
     with pytest.raises(CorruptBatchError):
-        contents(blob[:-1] + b"x")
+        contents(batch_headers(blob[:-1] + b"x"))
 
 
 def piece(folder, name, first, following, *copies, batches=3):
