@@ -127,20 +127,25 @@ def _prefixes(body: Bytes, count: int) -> Ints:
     """Where the length of each record stands. A negative length leads nowhere: it is for the caller to refuse.
 
     A length says where the next one stands, so this is the one loop over single records there is. Where records of one
-    size follow each other they are passed together; after steps that found none the next attempt comes later.
+    size follow each other they are passed together; after steps that found none the next attempt comes later, and the
+    loop goes over a copy, which it reads faster.
     """
-    data, found, at, done, step = body.tobytes(), [], 0, 0, _WALKED_AT_LEAST
+    data: bytes | memoryview = memoryview(body)
+    found, at, done, step = [], 0, 0, _WALKED_AT_LEAST
     while done < count:
         places, at = _walk(data, at, min(step, count - done))
         run = _run_of_equals(body, places[-1], at, count - done - len(places))
         found += [np.array(places, dtype=np.int64), run]
         at = int(run[-1]) + at - places[-1] if len(run) else at
         done += len(places) + len(run)
-        step = _WALKED_AT_LEAST if len(run) >= len(places) else 2 * step
+        if len(run) >= len(places):
+            step = _WALKED_AT_LEAST
+        else:
+            step, data = 2 * step, body.tobytes() if isinstance(data, memoryview) else data
     return np.concatenate(found) if found else np.empty(0, dtype=np.int64)
 
 
-def _walk(data: bytes, at: int, count: int) -> tuple[list[int], int]:
+def _walk(data: bytes | memoryview, at: int, count: int) -> tuple[list[int], int]:
     """So many records from a position on, and where the next one stands."""
     places: list[int] = []
     try:
@@ -172,7 +177,7 @@ def _run_of_equals(body: Bytes, last: int, at: int, most: int) -> Ints:
     return at + size * np.arange(run, dtype=np.int64)
 
 
-def varint(data: bytes, at: int) -> tuple[int, int]:
+def varint(data: bytes | memoryview, at: int) -> tuple[int, int]:
     """One zigzag varint and the position after it."""
     value = shift = 0
     while True:

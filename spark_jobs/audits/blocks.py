@@ -33,20 +33,22 @@ _SCHEMA = pa.schema(
         ("is_transactional", pa.bool_()),
     ]
 )
-_NUMPY = {"is_transactional": np.bool_}
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Stored copies of ids, one entry each. Producer id, epoch and sequence are −1 where the batch has none."""
+    """Stored copies of ids, one entry each. Producer id, epoch and sequence are −1 where the batch has none.
+
+    Columns are as wide as they are stored: there are millions of entries.
+    """
 
     id_hash: Ints
-    partition: Ints
+    partition: NDArray[np.int32]
     offset: Ints
     timestamp_ms: Ints
     producer_id: Ints
-    producer_epoch: Ints
-    sequence: Ints
+    producer_epoch: NDArray[np.int32]
+    sequence: NDArray[np.int32]
     is_transactional: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -62,12 +64,7 @@ class Copies:
         return cls(*(np.concatenate([getattr(part, name) for part in listed]) for name in cls.__dataclass_fields__))
 
 
-def no_copies() -> Copies:
-    nothing = np.empty(0, dtype=np.int64)
-    return Copies(*[nothing] * 7, np.empty(0, dtype=np.bool_))
-
-
-NO_COPIES = no_copies()
+NO_COPIES = Copies(*(np.empty(0, dtype=field.type.to_pandas_dtype()) for field in _SCHEMA))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,24 +89,25 @@ class Account:
         return Account(**{name: getattr(self, name) + getattr(other, name) for name in Account.__dataclass_fields__})
 
 
-def bucket_of(id_hash: Ints, buckets: int) -> NDArray[np.int64]:
-    """Equal shares of the hash's upper bits."""
-    return (((id_hash.view(np.uint64) >> np.uint64(40)) * np.uint64(buckets)) >> np.uint64(24)).astype(np.int64)
+def bucket_of(id_hash: Ints, buckets: int) -> NDArray[np.integer]:
+    """Equal shares of the hash's upper bits. Numbers are as short as can be: numpy sorts those of 16 bits by radix."""
+    number = ((id_hash.view(np.uint64) >> np.uint64(40)) * np.uint64(buckets)) >> np.uint64(24)
+    return number.astype(np.min_scalar_type(buckets))
 
 
 def write_block(
     folder: Path, name: str, first: int, following: int, copies: Copies, account: Account, buckets: int
 ) -> None:
     """The copies kept of [first, following) of one range, one record batch for each bucket."""
-    batches = [copies] if buckets == 1 else _by_bucket(copies, buckets)
+    batches = (copies,) if buckets == 1 else _by_bucket(copies, buckets)
     write_copies(folder / f"{name}.{first}-{following}.arrow", batches, account)
 
 
-def _by_bucket(copies: Copies, buckets: int) -> list[Copies]:
+def _by_bucket(copies: Copies, buckets: int) -> Iterator[Copies]:
     bucket = bucket_of(copies.id_hash, buckets)
     order = np.argsort(bucket, kind="stable")
     ends = np.searchsorted(bucket[order], np.arange(buckets), side="right").tolist()
-    return [copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False)]
+    return (copies.taken(order[begin:end]) for begin, end in zip([0, *ends], ends, strict=False))
 
 
 def write_copies(path: Path, batches: Iterable[Copies], account: Account) -> None:
@@ -117,7 +115,7 @@ def write_copies(path: Path, batches: Iterable[Copies], account: Account) -> Non
     options = ipc.IpcWriteOptions(compression="lz4")
     with atomically(path) as temporary, ipc.new_file(str(temporary), schema, options=options) as writer:
         for copies in batches:
-            columns = [pa.array(getattr(copies, field.name)).cast(field.type) for field in schema]
+            columns = [pa.array(getattr(copies, field.name), field.type) for field in schema]
             writer.write_batch(pa.record_batch(columns, schema=schema))
 
 
@@ -150,12 +148,7 @@ def read_copies(path: Path, batch: int = 0) -> Copies:
     """One record batch of a file."""
     with ipc.open_file(str(path)) as reader:
         columns = reader.get_batch(batch)
-        return Copies(
-            **{
-                name: columns.column(name).to_numpy(zero_copy_only=False).astype(_NUMPY.get(name, np.int64))
-                for name in _SCHEMA.names
-            }
-        )
+        return Copies(**{name: columns.column(name).to_numpy(zero_copy_only=False) for name in _SCHEMA.names})
 
 
 @contextmanager

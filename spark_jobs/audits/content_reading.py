@@ -72,7 +72,7 @@ def read_content(task: ContentTask) -> Outcome:
         piece = {offset: known for offset, known in leader.items() if reading.first <= offset < reading.reached}
         copies = _other_copies(task, piece, reading.reached) if piece else []
         _write(task.folder, task.name, reading, account, len(piece), copies)
-    return Outcome(reading.offsets, account.compared, error=reading.error)
+    return Outcome(offsets=reading.offsets, compared=account.compared, error=reading.error)
 
 
 def contents(headers: Iterable[BatchHeader]) -> Contents:

@@ -47,7 +47,7 @@ def rows_of(found: OrderedRecords, rows: np.ndarray, name: str, window: tuple[in
         pa.array(found.producer_epoch[rows].astype(np.int32), mask=producer_id < 0),
         pa.array(sequence.astype(np.int32), mask=sequence < 0),
         (offset >= window[0]) & (offset < window[1]),
-        blocks.bucket_of(found.id_hash[rows], buckets),
+        blocks.bucket_of(found.id_hash[rows], buckets).astype(np.int64),
     ]
     return pa.table([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=_SCHEMA)
 

@@ -29,7 +29,7 @@ def read_order(task: OrderTask) -> Outcome:
     account = account.plus(Account(purged=reading.pass_purged(task.window)))
     if reading.offsets:
         order_files.write(task.folder / READ, task.name, reading.first, reading.reached, kept, account)
-    return Outcome(reading.offsets, account.compared, error=reading.error)
+    return Outcome(offsets=reading.offsets, compared=account.compared, error=reading.error)
 
 
 def _account(records: OrderedRecords, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:

@@ -1,6 +1,7 @@
 """Reading one range in a worker of an audit: as far as there is time, and knowing how far it got."""
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -20,7 +21,7 @@ from spark_jobs.sources.range_reading import MAX_BYTES, answers, decoded, in_ran
 
 R = TypeVar("R", bound=Records)
 
-MOST_IDS = 2_000_000  # kept by one task before it writes them: about 120 MB
+MOST_IDS = 500_000  # kept before they are written: about 25 MB, and as much again while they are
 
 
 @dataclass(slots=True)
@@ -28,11 +29,13 @@ class Reading(Generic[R]):
     """Reads a range and knows how far it got. Ends at the range's end, with `error`, or with `purged_to`.
 
     `purged_to`: the log start has moved past where the reading would have gone on; nothing below it is stored.
+    Without `connections` it has its own.
     """
 
     request: RangeRequest
     decoded: Callable[[Fetched], R]
     max_bytes: int = MAX_BYTES
+    connections: Connections | None = None
     reached: int = field(init=False)
     purged_to: int | None = field(init=False, default=None)
     error: str | None = field(init=False, default=None)
@@ -59,13 +62,16 @@ class Reading(Generic[R]):
     def __iter__(self) -> Iterator[tuple[R, np.ndarray]]:
         """Records of one answer after another, with those inside the range."""
         try:
-            with Connections(self.request.bootstrap_servers, self.request.security) as connections:
+            with self._connected() as connections:
                 try:
                     yield from self._records(connections)
                 except OffsetsGoneError as exc:
                     self._note_purge(connections, exc)
         except (CollectionError, CorruptBatchError) as exc:
             self.error = str(exc)
+
+    def _connected(self) -> AbstractContextManager[Connections]:
+        return nullcontext(self.connections) if self.connections else connections_of(self.request)
 
     def _records(self, connections: Connections) -> Iterator[tuple[R, np.ndarray]]:
         end = self.request.range.next_offset
@@ -87,9 +93,15 @@ class Reading(Generic[R]):
             self.purged_to = min(answer, wanted.next_offset)
 
 
-def of_ids(request: RangeRequest, max_bytes: int = MAX_BYTES) -> Reading[Records]:
+def of_ids(
+    request: RangeRequest, max_bytes: int = MAX_BYTES, connections: Connections | None = None
+) -> Reading[Records]:
     """Records with the ids that the request asks for."""
-    return Reading(request, lambda fetched: decoded(fetched, request.message_id), max_bytes)
+    return Reading(request, lambda fetched: decoded(fetched, request.message_id), max_bytes, connections)
+
+
+def connections_of(request: RangeRequest) -> Connections:
+    return Connections(request.bootstrap_servers, request.security)
 
 
 def account_of(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:

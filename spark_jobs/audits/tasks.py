@@ -100,7 +100,7 @@ def in_lanes(tasks: Sequence[Task], lanes: int, until_ms: int) -> list[Lane]:
     return [Lane(tuple(tasks[number::lanes]), until_ms) for number in range(min(lanes, len(tasks)))]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """Of a lane: tasks `done` without an error, offsets read, ids `compared`; `error` is the first one of a task."""
 
@@ -112,11 +112,11 @@ class Outcome:
 
     def plus(self, other: "Outcome") -> "Outcome":
         return Outcome(
-            self.done + other.done,
-            self.offsets + other.offsets,
-            self.compared + other.compared,
-            self.cpu_s + other.cpu_s,
-            self.error or other.error,
+            done=self.done + other.done,
+            offsets=self.offsets + other.offsets,
+            compared=self.compared + other.compared,
+            cpu_s=self.cpu_s + other.cpu_s,
+            error=self.error or other.error,
         )
 
 

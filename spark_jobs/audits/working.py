@@ -1,7 +1,7 @@
 """The work of a task, in a Spark worker: read and keep ids, compare a bucket, look for missing ids, read ids again."""
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import singledispatch
 
 import numpy as np
@@ -13,7 +13,7 @@ from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
 from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
-from spark_jobs.audits.reading import MOST_IDS, account_of, of_ids
+from spark_jobs.audits.reading import MOST_IDS, account_of, connections_of, of_ids
 from spark_jobs.audits.tasks import CompareTask, ContentTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
 from spark_jobs.id_hashes import counted, is_among
 from spark_jobs.sources.range_reading import id_texts
@@ -42,19 +42,41 @@ def work(task: object) -> Outcome:
 def _read(task: ReadTask) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
     reading = of_ids(task.request)
-    kept: list[Copies] = []
-    account = Account()
+    kept = Kept(task, reading.first)
     for records, in_range in reading:
-        rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
-        kept.append(copies_of(records, rows, task.request.range.part.partition))
-        account = account.plus(account_of(records, in_range, task.window, len(rows)))
-        if reading.offsets and (_now_ms() >= task.until_ms or account.compared >= MOST_IDS):
+        kept.add(records, in_range)
+        if reading.offsets and _now_ms() >= task.until_ms:
             break
-    account = account.plus(Account(purged=reading.pass_purged(task.window)))
-    if reading.offsets:
-        copies = Copies.joined(kept)
-        blocks.write_block(task.folder / READ, task.name, reading.first, reading.reached, copies, account, task.buckets)
-    return Outcome(reading.offsets, account.compared, error=reading.error)
+        if kept.account.compared >= MOST_IDS:
+            kept.write(reading.reached)
+    kept.account = kept.account.plus(Account(purged=reading.pass_purged(task.window)))
+    kept.write(reading.reached)
+    return Outcome(offsets=reading.offsets, compared=kept.written, error=reading.error)
+
+
+@dataclass(slots=True)
+class Kept:
+    """Ids that were read and are not written yet, of the offsets from `first` on; `written` ids were before."""
+
+    task: ReadTask
+    first: int
+    copies: list[Copies] = field(default_factory=list)
+    account: Account = field(default_factory=Account)
+    written: int = 0
+
+    def add(self, records: Records, in_range: np.ndarray) -> None:
+        rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
+        self.copies.append(copies_of(records, rows, self.task.request.range.part.partition))
+        self.account = self.account.plus(account_of(records, in_range, self.task.window, len(rows)))
+
+    def write(self, following: int) -> None:
+        """A file of all up to there, if that is further than the last one."""
+        if following <= self.first:
+            return
+        copies, account, task = Copies.joined(self.copies), self.account, self.task
+        self.copies.clear()  # or they would be there twice while they are written
+        blocks.write_block(task.folder / READ, task.name, self.first, following, copies, account, task.buckets)
+        self.first, self.account, self.written = following, Account(), self.written + account.compared
 
 
 work.register(OrderTask, read_order)
@@ -79,7 +101,7 @@ def _search(task: SearchTask) -> Outcome:
         blocks.write_block(
             task.folder / FOUND, task.name, reading.first, reading.reached, copies, Account(), task.buckets
         )
-    return Outcome(reading.offsets, error=reading.error)
+    return Outcome(offsets=reading.offsets, error=reading.error)
 
 
 @work.register
@@ -118,28 +140,30 @@ def _name(task: NameTask) -> Outcome:
     texts: dict[int, str | None] = {}
     error = None
     left = sorted(task.offsets)
-    while left:
-        wanted = replace(task.request.range, first_offset=left[0], next_offset=left[0] + 1)
-        reading = of_ids(replace(task.request, range=wanted), max_bytes=1)
-        for records, _ in reading:
-            rows = np.flatnonzero(np.isin(records.offset, left) & records.has_id)
-            found = id_texts(task.request, records, rows).to_pylist()
-            texts |= dict(zip(records.offset[rows].tolist(), found, strict=True))
-        error = error or reading.error
-        left = [offset for offset in left[1:] if offset not in texts]
+    with connections_of(task.request) as connections:
+        while left:
+            wanted = replace(task.request.range, first_offset=left[0], next_offset=left[0] + 1)
+            reading = of_ids(replace(task.request, range=wanted), max_bytes=1, connections=connections)
+            for records, _ in reading:
+                rows = np.flatnonzero(np.isin(records.offset, left) & records.has_id)
+                found = id_texts(task.request, records, rows).to_pylist()
+                texts |= dict(zip(records.offset[rows].tolist(), found, strict=True))
+            error = error or reading.error
+            left = [offset for offset in left[1:] if offset not in texts]
     blocks.write_json(task.path, {str(offset): text for offset, text in texts.items()})
     return Outcome(error=error)
 
 
 def copies_of(records: Records, rows: np.ndarray, partition: int) -> Copies:
+    producer_id = records.producer_id[rows]
     return Copies(
         id_hash=records.id_hash[rows],
-        partition=np.full(len(rows), partition, dtype=np.int64),
+        partition=np.full(len(rows), partition, dtype=np.int32),
         offset=records.offset[rows],
         timestamp_ms=records.timestamp_ms[rows],
-        producer_id=records.producer_id[rows],
-        producer_epoch=np.where(records.producer_id[rows] < 0, -1, records.producer_epoch[rows]),
-        sequence=records.sequence[rows],
+        producer_id=producer_id,
+        producer_epoch=np.where(producer_id < 0, -1, records.producer_epoch[rows]).astype(np.int32),
+        sequence=records.sequence[rows].astype(np.int32),
         is_transactional=records.is_transactional[rows],
     )
 

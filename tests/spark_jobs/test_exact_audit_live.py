@@ -2,6 +2,7 @@
 
 import struct
 import time
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -10,6 +11,7 @@ from confluent_kafka.admin import AdminClient
 
 from cli.backlog import backlog_lines
 from guarantees.audits import Job
+from kafka_reader.batch_headers import batch_headers
 from kafka_reader.connection import Connections
 from kafka_reader.fetch import Part, read_replica
 from settings import RecordOrder, Security
@@ -130,9 +132,9 @@ def test_every_replica_is_read_and_compared_with_the_leader_and_with_what_was_re
 def leaders_batches(settings, source):
     part = Part(source.part.topic, source.part.topic_id, source.part.partition)
     with Connections(settings.clusters[0].bootstrap_servers, Security()) as connections:
-        blobs = read_replica(connections, source.leader, part, first_offset=source.read_first,
+        answers = read_replica(connections, source.leader, part, first_offset=source.read_first,
                              next_offset=source.read_next, max_bytes=10**6)  # fmt: skip
-        return {offset: known for blob in blobs for offset, known in content_reading.contents(blob).items()}
+        return {offset: known for one in answers for offset, known in content_reading.contents(one.headers).items()}
 
 
 def header_row(source, base_offset, leader_epoch, crc):
@@ -156,12 +158,14 @@ def with_another_value(read_replica):
     """The first batch of a replica with one byte changed, and a CRC that fits: nobody else would notice."""
 
     def changed(*arguments, **named):
-        for number, blob in enumerate(read_replica(*arguments, **named)):
+        for number, fetched in enumerate(read_replica(*arguments, **named)):
             if number == 0:
+                blob = bytes(fetched.blob)
                 header, length = HEADER.unpack_from(blob), struct.unpack_from(">i", blob, 8)[0] + 12
                 payload = blob[HEADER.size : length - 1] + bytes([blob[length - 1] ^ 1])
                 blob = seal(header, payload) + blob[length:]
-            yield blob
+                fetched = replace(fetched, blob=memoryview(blob), headers=batch_headers(blob))
+            yield fetched
 
     return changed
 
