@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from confluent_kafka import Consumer, TopicPartition
 
+from collectors.frugal_process import keep_large_blocks
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
 from kafka_reader.fetch import Part
@@ -71,6 +72,7 @@ def confluent_kafka(bootstrap: str, topics: Iterable[str]) -> int:
 
 def header_scan(bootstrap: str, topics: Iterable[str]) -> int:
     """As the collectors do it, up to the high watermarks, with every CRC checked; the records the headers announce."""
+    keep_large_blocks()
     with Connections(bootstrap, Security(), request_timeout_s=_TIMEOUT_S) as connections:
         topology = fetch_topology(connections)
         return sum(_headers_of(connections, topology, topic) for topic in topics)

@@ -11,7 +11,7 @@ from cli.chosen import add_settings_arguments, chosen_settings
 from cli.part_log import log_to_file
 from cli.stopping import stop_event
 from collectors import runner
-from collectors.frugal_process import be_frugal
+from collectors.frugal_process import be_frugal, keep_large_blocks
 from guarantees.observations import Round
 
 
@@ -28,6 +28,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run until told to stop; or one round, which it prints."""
     be_frugal()
     settings = chosen_settings(arguments)
+    if any(cluster.header_topics for cluster in settings.clusters):
+        keep_large_blocks()
     log_to_file(Path(settings.store.data_dir), "collect")
     newest = runner.run(settings, stop_event(), once=arguments.once)
     if arguments.once:

@@ -3,11 +3,16 @@
 For the whole process, so by who starts it alone, and before anything else is done.
 """
 
+import ctypes
 import gc
 import sys
 from importlib.machinery import ModuleSpec
 
 import pyarrow as pa
+
+# Of glibc's malloc.h: blocks from this size on are mapped each by itself; above this much the free rest is given back.
+_MMAP_THRESHOLD, _TRIM_THRESHOLD = -3, -1
+_KEPT_BYTES = 32 * 1024 * 1024
 
 
 class _NoPandas:
@@ -35,6 +40,17 @@ def collect_cycles_rarely() -> None:
     A round of a large cluster makes a quarter of a million values that live until the next one and form no cycles.
     """
     gc.set_threshold(50_000, 10, 10)
+
+
+def keep_large_blocks() -> None:
+    """Where record batches are read: 32 MB for answers of megabytes stay with the process, if its C library can do so.
+
+    Asked of the system anew for each answer, their pages cost more than all else of a scan of batch headers.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _KEPT_BYTES)
+        mallopt(_TRIM_THRESHOLD, _KEPT_BYTES)
 
 
 def give_back_memory() -> None:
