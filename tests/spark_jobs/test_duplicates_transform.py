@@ -7,7 +7,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from spark_jobs import duplicates
-from spark_jobs.duplicates import duplicate_rows, meant_copies
+from spark_jobs.duplicates import duplicate_rows, meant_copies, with_too_many_copies
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.transforms.duplicates import GROUP_KEYS, duplicate_groups, extra_copies
 from spark_jobs.transforms.duplicates_here import duplicate_groups_here
@@ -275,6 +275,17 @@ def test_the_job_says_the_same_here_and_with_spark(spark, monkeypatch, seed):
     here = found_by_the_job(None, known_there(spark, earlier, "here"), new)
 
     assert sorted(here, key=str) == sorted(by_spark, key=str)
+
+
+@pytest.mark.parametrize(("meant", "looked_at"), [(1, [1, 2]), (2, [2]), (3, [])])
+def test_only_ids_with_more_copies_than_are_meant_are_looked_at(meant, looked_at):
+    """One copy of the first id is known, two of the second; each has one more, a third one has just that."""
+    known = arrow_table("id_samples", [sample(1, 1), sample(2, 2), sample(2, 3)])
+    new = arrow_table("id_samples", [sample(1, 11), sample(2, 12), sample(3, 13)])
+
+    found = with_too_many_copies(known, new, {"orders-id": meant})
+
+    assert [sorted(set(side["id_hash"].to_pylist())) for side in found] == [looked_at, looked_at]
 
 
 def found_by_the_job(spark, earlier, new):

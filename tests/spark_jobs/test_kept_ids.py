@@ -23,6 +23,7 @@ class Scripted:
     """A reading of seven answers of ten records; after them `gone` offsets are purged."""
 
     gone: int = 0
+    answers: int = ANSWERS
     first: int = 0
     reached: int = 0
     error: str | None = None
@@ -36,7 +37,7 @@ class Scripted:
         return self.gone
 
     def __iter__(self):
-        for number in range(ANSWERS):
+        for number in range(self.answers):
             sent = [Sent(key=b"k%d" % (OF_EACH * number + n)) for n in range(OF_EACH)]
             records = decode(batch(sent, base_offset=OF_EACH * number), [], BY_KEY)
             self.reached = OF_EACH * (number + 1)
@@ -79,3 +80,10 @@ def test_one_answer_is_read_where_there_is_no_time_left(tmp_path, monkeypatch, m
 
     assert covered(tmp_path / working.READ) == {"source-3": [(0, 10)]}
     assert kept(tmp_path) == list(range(10))
+
+
+def test_of_what_could_not_be_read_there_is_no_file(tmp_path, monkeypatch):
+    outcome = read(tmp_path, monkeypatch, answers=0, error="nobody answered")
+
+    assert (outcome.offsets, outcome.compared, outcome.error) == (0, 0, "nobody answered")
+    assert list((tmp_path / working.READ).iterdir()) == []
