@@ -11,7 +11,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dashboard import answers, cached, pipeline_rows, promise_questions, queries, transaction_answers
 from dashboard.view import View
 
-AT_ONCE = 3
+AT_ONCE = 2  # beside the page itself; more of them hold up those that the others wait for
 Ask = Callable[[View], object]
 
 
@@ -19,7 +19,7 @@ def _unread(view: View) -> object:
     return answers.unread_for(view, answers.standings(view)[: pipeline_rows.SHOWN])
 
 
-# The longest first. The time strip and the promises of all pipelines, which every page needs.
+# What others wait for first. The time strip and the promises of all pipelines, which every page needs.
 OF_EVERY_PAGE: tuple[Ask, ...] = (
     lambda view: cached.now(view, queries.GROUP_LAG),
     lambda view: cached.now(view, queries.COVERAGE),
@@ -31,8 +31,8 @@ OF_EVERY_PAGE: tuple[Ask, ...] = (
 OF_PAGE: Mapping[str, tuple[Ask, ...]] = {
     "": (
         lambda view: cached.in_window(view, promise_questions.ROUNDS_SEEN),
-        transaction_answers.found,
         _unread,
+        transaction_answers.found,
         lambda view: cached.of_tidemark(view, queries.PARTS),
         answers.traces,
     ),
