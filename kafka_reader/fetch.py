@@ -170,15 +170,24 @@ def _next_position(blob: bytes, part: Part, position: int) -> int:
 def _fetch_from_leader(
     connections: Connections, leader: int, part: Part, position: int, max_bytes: int
 ) -> tuple[Any, int]:
-    """The leader's answer, and who the leader is by now."""
+    """The leader's answer, and who the leader is by now. One that does not answer may have been replaced long ago."""
     request = fetch_request(part, position, max_bytes)
+    why = ""
     for _ in range(_ATTEMPTS):
-        answer = _partition_answer(connections.send(leader, request, timeout_s=_TIMEOUT_S), part)
+        try:
+            response = connections.send(leader, request, timeout_s=_TIMEOUT_S)
+        except BrokerUnavailableError as exc:
+            why, silent, leader = str(exc), leader, _leader_now(connections, part)
+            if leader == silent:
+                raise
+            continue
+        answer = _partition_answer(response, part)
         if answer.error_code not in _ANOTHER_LEADER:
             return answer, leader
+        why = error_word(answer.error_code)
         time.sleep(_PAUSE_S)
         leader = _leader_now(connections, part)
-    raise BrokerUnavailableError(f"{part}: the leader keeps moving ({error_word(answer.error_code)})")
+    raise BrokerUnavailableError(f"{part}: the leader keeps moving ({why})")
 
 
 def _partition_answer(response: Any, part: Part) -> Any:

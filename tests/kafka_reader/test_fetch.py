@@ -47,7 +47,10 @@ class ScriptedBrokers:
 
     def send(self, node_id, request, timeout_s=None):
         self.asked.append((node_id, request.topics[0].partitions[0].fetch_offset))
-        return self._answers.pop(0)
+        answer = self._answers.pop(0)
+        if isinstance(answer, CollectionError):
+            raise answer
+        return answer
 
     def learn_brokers(self, brokers, cluster_id):
         """Nobody is reached by an address."""
@@ -92,6 +95,21 @@ def test_moved_leader_is_followed():
 
     assert len(read(brokers)) == 2
     assert brokers.asked == [(1, 0), (2, 0), (2, 10)]
+
+
+def test_silent_leader_that_was_replaced_is_left_for_the_one_that_leads_now():
+    brokers = ScriptedBrokers(BrokerUnavailableError("silence"), answer(ten(0)), answer(ten(10)), leader=2)
+
+    assert len(read(brokers)) == 2
+    assert brokers.asked == [(1, 0), (2, 0), (2, 10)]
+
+
+def test_silent_leader_that_leads_still_is_asked_once():
+    brokers = ScriptedBrokers(BrokerUnavailableError("silence"), leader=1)
+
+    with pytest.raises(BrokerUnavailableError, match="silence"):
+        read(brokers)
+    assert brokers.asked == [(1, 0)]
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ def begin(spark, script, folders):
         (other / "raw" / sampled.name).symlink_to(sampled)
     script.commit(dict.fromkeys(range(script.partitions), 0))
     with collecting(script.settings(first)):
+        wait_for_a_commit_sample(first)
         for folder in folders:
             with live_rounds(spark, script.settings(folder), folder) as rounds:
                 rounds.run_round(now_ms())
-        wait_for_a_commit_sample(first)
         yield
 
 
