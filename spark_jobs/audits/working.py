@@ -7,14 +7,24 @@ from functools import singledispatch
 import numpy as np
 
 from kafka_reader.batches import Records
-from spark_jobs.audits import blocks, comparing
+from spark_jobs.audits import blocks, comparing, order_comparing, order_files
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
 from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
 from spark_jobs.audits.reading import MOST_IDS, account_of, of_ids
-from spark_jobs.audits.tasks import CompareTask, ContentTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
+from spark_jobs.audits.tasks import (
+    CompareTask,
+    ContentTask,
+    Lane,
+    NameTask,
+    OrderCompareTask,
+    OrderTask,
+    Outcome,
+    ReadTask,
+    SearchTask,
+)
 from spark_jobs.sources.open_clusters import OpenClusters
 from spark_jobs.sources.range_reading import id_texts
 
@@ -111,6 +121,15 @@ def _compare(task: CompareTask, _clusters: OpenClusters) -> Outcome:
         blocks.write_copies(missing_path(task.folder, task.bucket), [missing], Account())
     blocks.write_json(compared_path(task.folder, task.bucket), summary)
     return Outcome(compared=len(source.copies) + len(sink.copies))
+
+
+@work.register
+def _compare_order(task: OrderCompareTask, _clusters: OpenClusters) -> Outcome:
+    found = order_comparing.compare(
+        order_files.read_bucket(task.folder / READ, task.bucket), is_numbered=task.is_numbered
+    )
+    blocks.write_json(compared_path(task.folder, task.bucket), found)
+    return Outcome()
 
 
 @work.register
