@@ -15,7 +15,6 @@ from dashboard import (
     promise_questions,
     queries,
     replication_questions,
-    transaction_questions,
 )
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
@@ -39,12 +38,11 @@ READ_ONCE = frozenset({"partition_state"})
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
-        *transaction_questions.OF_THE_NEWEST_ROUND,
         promise_questions.TOPICS,
         promise_questions.CONFIGURATIONS,
         promise_questions.FEATURES,
-        *cluster_questions.OF_THE_NEWEST_ROUND,
     ),
+    cluster_questions.OF_THE_NEWEST_ROUND,
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
@@ -96,8 +94,8 @@ def step_ms(cluster: str) -> int:
 
 
 def heard(view: View) -> Heard | None:
-    """The newest identity of the cluster in the last day; None: nothing was heard of it."""
-    for back_ms in (RAW_WINDOW_MS, DAY_MS):
+    """The newest identity of the cluster in the last day; None: nothing was heard of it. Mostly it was a moment ago."""
+    for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS):
         rows = ask(data_dir(), *queries.clusters_heard(view.to_ms, back_ms))
         newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
         if newest is not None:

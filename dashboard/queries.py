@@ -222,6 +222,6 @@ JOB_RUNS = Question(("job_runs",), """
     FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
 
 # What pages ask of one window at one time.
-OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_LAG, GROUP_STATES, REPLICATION)
+OF_THE_NEWEST_ROUND = (COVERAGE, GROUP_STATES, REPLICATION)
 OF_THE_LAST_DAY = (SAMPLED, COMPARISONS)
 OF_TIDEMARK = (PARTS, JOB_RUNS)

@@ -12,12 +12,12 @@ import pyarrow as pa
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
 from store.footers import may_hold
-from store.kept_views import kept_rows
+from store.kept_views import newest_intervals
 from store.metrics import METRICS_FILE, copy_metrics
 from store.rows import arrow_table, contract
 from store.segments import HOUR_MS, live_names
 from store.types import arrow_schema
-from store.views import files_query, quoted, window_query
+from store.views import files_query, held, quoted, window_query
 
 # An interval that ended after the window is known to have ended only by the hours around it.
 INTERVAL_SLACK_MS = HOUR_MS
@@ -76,8 +76,8 @@ def connect(
 
     Samples, events, and the metrics of covered ranges are those observed in the window. Intervals are those that held
     in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
-    is there and empty. `read_once`: tables that several questions will be asked of, in this connection or a later one
-    over the same window, are read now and kept (store.kept_views).
+    is there and empty. `read_once`: intervals that several questions will be asked of, in this connection or a later
+    one, are read now and kept (store.kept_views).
     `windows`: tables with a window of their own.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
@@ -165,7 +165,11 @@ def _create_view(
 
 
 def _register(connection: duckdb.DuckDBPyConnection, table: Table, opened: Sequence[Segment], window: Window) -> None:
-    connection.register(table.name, kept_rows(connection, table, opened, window.from_ms, window.to_ms))
+    """An interval, of statements that are kept for other windows too."""
+    source = f"all of {table.name}"
+    connection.register(source, newest_intervals(connection, table, opened, window.from_ms))
+    query = f"SELECT * FROM {quoted(source)} WHERE {held(window.from_ms, window.to_ms)}"
+    connection.execute(f"CREATE TEMP VIEW {quoted(table.name)} AS {query}")
 
 
 def _folders(data_dir: Path, table: Table, window: Window | None) -> list[Path]:
