@@ -22,6 +22,8 @@ from kafka_reader.list_offsets import READ_COMMITTED
 from kafka_reader.metadata import fetch_topology
 
 OLDEST_VERSION = 12  # v12 by topic name; what the metadata request needs (topic ids) is as old
+_SOON_S = 3.0
+_BACK_WITHIN_S = 1.0  # a connection that was given up is made anew at once; a broker that hangs does not take it
 _TIMEOUT_S = 10.0
 _MAX_WAIT_MS = 100  # the range ends below the stable offset: there is always something to return
 _ATTEMPTS = 5
@@ -175,7 +177,7 @@ def _fetch_from_leader(
     why = ""
     for _ in range(_ATTEMPTS):
         try:
-            response = connections.send(leader, request, timeout_s=_TIMEOUT_S)
+            response = _response(connections, leader, request)
         except BrokerUnavailableError as exc:
             why, silent, leader = str(exc), leader, _leader_now(connections, part)
             if leader == silent:
@@ -188,6 +190,18 @@ def _fetch_from_leader(
         time.sleep(_PAUSE_S)
         leader = _leader_now(connections, part)
     raise BrokerUnavailableError(f"{part}: the leader keeps moving ({why})")
+
+
+def _response(connections: Connections, leader: int, request: FetchRequest) -> Any:
+    """Who is slow is asked again and waited for. Who hangs is not back by then: others' ranges need not wait longer."""
+    asked_at_s = time.monotonic()
+    try:
+        return connections.send(leader, request, timeout_s=_SOON_S)
+    except BrokerUnavailableError:
+        if time.monotonic() - asked_at_s < _SOON_S:
+            raise
+        time.sleep(_BACK_WITHIN_S)
+        return connections.send(leader, request, timeout_s=_TIMEOUT_S)
 
 
 def _partition_answer(response: Any, part: Part) -> Any:

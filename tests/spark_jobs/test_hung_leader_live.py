@@ -11,6 +11,7 @@ from settings import Security
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.exact import ExactAudit
 from spark_jobs.live import warm_up
+from spark_jobs.sources.range_reading import read_requests
 from tests.spark_jobs.scripted import Script, ids
 from tests.spark_jobs.test_exact_audit_live import now_ms, planned
 from tests.spark_jobs.test_live import live_rounds, metric, until
@@ -82,6 +83,30 @@ def test_a_round_commits_the_ranges_of_other_leaders_within_seconds_and_the_next
         assert any(reason in said for reason in reasons(broker)), said
         until(rounds, lambda: len(covered()) == 2 * PARTITIONS)
     assert sum(row["records"] for row in metric(tmp_path, "ledger")) == 2 * 20 * PARTITIONS
+
+
+def test_a_leader_that_hangs_while_it_is_read_lets_the_task_go_on_with_others_within_seconds(cluster, script, tmp_path):
+    plan, settings = planned(script, tmp_path, 0)
+    audit = ExactAudit(None, plan, tmp_path, settings.pipelines[0], settings.clusters[0], lanes=1)
+    broker, led_elsewhere = hung(cluster, script)
+    own = [each for each in plan.side("source") if each.leader == broker]
+    other = next(each for each in plan.side("source") if (each.part.topic, each.part.partition) in led_elsewhere)
+    requests = [audit._request(each, each.read_first, each.read_next) for each in (own[0], own[1], own[1], other)]
+    accounts = (
+        rows["account"][0].as_py() for rows in read_requests(enumerate(requests)) if rows["account"][0].is_valid
+    )
+    assert next(accounts)["error"] is None, "the connection is there"
+    cluster.pause(broker)
+    try:
+        started_s = time.monotonic()
+        hung_once, hung_again, others = accounts
+        took_s = time.monotonic() - started_s
+    finally:
+        cluster.resume(broker)
+    assert took_s < AT_MOST_S
+    assert any(reason in hung_once["error"] for reason in reasons(broker))
+    assert any(reason in hung_again["error"] for reason in reasons(broker))
+    assert (others["error"], others["records"]) == (None, other.read_next - other.read_first)
 
 
 def test_a_slice_of_an_audit_reads_the_ranges_of_other_leaders_and_says_why_some_wait(spark, cluster, script, tmp_path):
