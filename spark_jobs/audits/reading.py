@@ -16,6 +16,7 @@ from kafka_reader.fetch import Fetched, OffsetsGoneError
 from kafka_reader.list_offsets import fetch_offsets, log_start_request
 from spark_jobs.audits.blocks import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 from spark_jobs.sources.range_reading import MAX_BYTES, answers, in_range_of
 
 R = TypeVar("R", bound=Records)
@@ -31,6 +32,7 @@ class Reading(Generic[R]):
     """
 
     request: RangeRequest
+    clusters: OpenClusters
     decoded: Callable[[Fetched], R]
     max_bytes: int = MAX_BYTES
     reached: int = field(init=False)
@@ -59,11 +61,11 @@ class Reading(Generic[R]):
     def __iter__(self) -> Iterator[tuple[R, np.ndarray]]:
         """Records of one answer after another, with those inside the range."""
         try:
-            with Connections(self.request.bootstrap_servers, self.request.security) as connections:
-                try:
-                    yield from self._records(connections)
-                except OffsetsGoneError as exc:
-                    self._note_purge(connections, exc)
+            connections = self.clusters.connections(self.request)
+            try:
+                yield from self._records(connections)
+            except OffsetsGoneError as exc:
+                self._note_purge(connections, exc)
         except (CollectionError, CorruptBatchError) as exc:
             self.error = str(exc)
 
@@ -87,9 +89,11 @@ class Reading(Generic[R]):
             self.purged_to = min(answer, wanted.next_offset)
 
 
-def of_ids(request: RangeRequest, max_bytes: int = MAX_BYTES) -> Reading[Records]:
+def of_ids(request: RangeRequest, clusters: OpenClusters, max_bytes: int = MAX_BYTES) -> Reading[Records]:
     """Records with the ids that the request asks for."""
-    return Reading(request, lambda fetched: decode(fetched.blob, fetched.aborted, request.message_id), max_bytes)
+    return Reading(
+        request, clusters, lambda fetched: decode(fetched.blob, fetched.aborted, request.message_id), max_bytes
+    )
 
 
 def account_of(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:
