@@ -43,6 +43,6 @@ navigation = st.navigation(
 st.html(panel.STYLE)
 toolbar.draw(navigation.url_path)
 with toolbar.one_moment():
-    brush.draw()
+    brush.draw(navigation.url_path)
     navigation.run()
 cached.settle_memory()

@@ -103,8 +103,8 @@ def in_browser(page: Look, empty: Look, server: Served) -> Iterator[Line]:
 
 
 def _there_and_back(empty: Look) -> float:
-    empty.switched_s("One", ONE)
-    return empty.switched_s("Two", TWO)
+    empty.switched_s("Two", TWO)
+    return empty.switched_s("One", ONE)
 
 
 def refreshes(page: Look) -> Iterator[Line]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from benchmarks import live_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, Cluster
-from dashboard import cached, lag_questions, partition_questions, promise_questions, queries
+from dashboard import cached, lag_questions, partition_questions, promise_questions, queries, transaction_questions
 from dashboard.lag_steps import MINUTE_MS, LagSteps
 from dashboard.queries import Question, Rows
 
@@ -30,6 +30,7 @@ def of_every_step(data_dir: Path, to_ms: int) -> Iterator[tuple[str, float]]:
     """What is asked together once for each step of the sampling, for all sessions."""
     spans = {
         "newest round": 3 * STEP_MS,
+        "newest round, of the cluster": 3 * STEP_MS,
         "last day": 24 * HOUR_MS,
         "Tidemark itself": HOUR_MS,
         "15 min": 15 * MINUTE_MS,
@@ -50,6 +51,8 @@ def one_by_one(data_dir: Path, to_ms: int, of_group: Mapping[str, object]) -> It
     """The questions about one window, one group or one topic."""
     questions: Mapping[str, tuple[Question, int]] = {
         "clusters heard": (queries.CLUSTERS, 15 * MINUTE_MS),
+        "lag of all groups now": (queries.GROUP_LAG, 3 * STEP_MS),
+        "open transactions now": (transaction_questions.OPEN, 3 * STEP_MS),
         "partitions of a group now": (queries.PARTITION_LAG, 3 * STEP_MS),
         "members of a group now": (queries.MEMBERS, 3 * STEP_MS),
         "commits of a group and topic, 15 min": (promise_questions.COMMIT_MOVES, 15 * MINUTE_MS),

@@ -27,6 +27,12 @@ class Session:
     refreshes_bytes: list[int] = field(default_factory=list)
 
 
+def is_end(frame: bytes) -> bool:
+    """Whether the message says that a run, of the page or of a fragment, came to its end."""
+    message = ForwardMsg.FromString(frame)
+    return message.HasField("script_finished") and message.script_finished in (WHOLE_RUN, FRAGMENT_RUN)
+
+
 def look(address: str, sessions: int, for_s: float) -> Sequence[Session]:
     """So many sessions at once, begun one after another within a refresh; each refreshes for so long."""
     return asyncio.run(_all(address.replace("http", "ws", 1), sessions, for_s))

@@ -1,6 +1,6 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from dashboard import (
     cached,
@@ -8,6 +8,7 @@ from dashboard import (
     finding_groups,
     known_findings,
     lag_answers,
+    partition_questions,
     promise_questions,
     proposals,
     queries,
@@ -31,6 +32,7 @@ from guarantees.verdicts import pipeline_verdict
 SPARK_POINTS = 60
 ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
 JOB_PACE_MS = 15_000
+UNREAD_ROUNDS = 6  # of which every sample counts
 RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
@@ -75,9 +77,14 @@ def group_lag(view: View) -> Rows:
     return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
 
 
+def cluster_trend(view: View) -> Mapping[str, tuple[int | None, ...]]:
+    """Total lag of each group over the window, as tiles, table and time strip draw it."""
+    return lag_answers.lag_trend(view, SPARK_POINTS)
+
+
 def cluster_lag(view: View) -> tuple[int | None, ...]:
     """Total lag of the cluster over the window, whatever is searched for."""
-    trends, begins = lag_answers.lag_trend(view, SPARK_POINTS), lag_answers.trend_begins(view, SPARK_POINTS)
+    trends, begins = cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)
     return tiles.total(group_lag(view.without_search()), trends, begins)
 
 
@@ -117,7 +124,7 @@ def standings(view: View) -> list[Standing]:
 
 @cached.shared
 def _standings(view: View) -> list[Standing]:
-    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), lag_answers.lag_trend(view, SPARK_POINTS)
+    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), cluster_trend(view)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
     known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
@@ -138,6 +145,14 @@ def _standings(view: View) -> list[Standing]:
     return standing.worst_first(standing.standing(one, lag.get(_place(one.pipeline), ()), trends) for one in judged)
 
 
+def unread_for(view: View, standings: Sequence[Standing]) -> Mapping[tuple[str, str], int | None]:
+    """By group and topic of these pipelines: how long at least the oldest unread offset has been there, ms."""
+    groups = sorted({known.pipeline.group_id for known in standings})
+    since_ms = view.to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
+    rows = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)
+    return {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in rows}
+
+
 def _place(pipeline: Pipeline) -> tuple[str, str]:
     return pipeline.group_id, pipeline.source
 
@@ -147,9 +162,7 @@ def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
     return (
-        tiles.lag(
-            group_lag(view), lag_answers.lag_trend(view, SPARK_POINTS), lag_answers.trend_begins(view, SPARK_POINTS)
-        ),
+        tiles.lag(group_lag(view), cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)),
         tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
         tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),

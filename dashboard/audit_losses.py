@@ -105,7 +105,11 @@ def blind_spots(audit: PipelineAudit, read: Mapping[str, Row], view: View) -> li
     row, known = audit.compared, audit.declared
     if audit.unseen or row is None or known is None:
         return [audit.unseen or audit_words.NOT_COMPARED]
-    sentences = ["Ids below the first offset judged are not compared: group and topics were not all watched yet."]
+    sentences = [
+        "Ids below the first offset judged are not compared: group and topics were not all watched yet.",
+        "Aborted ids are sought at the sink once all that was written to the source before is decided and read: while "
+        "a transaction stays open, no finding of them says nothing of what came after it began.",
+    ]
     if not known.one_to_one:
         sentences.append(
             f"PROBABLE at most: it rests on the assumption that {ONE_SINK_RECORD}. A pipeline that filters or joins "

@@ -15,7 +15,6 @@ from dashboard import (
     promise_questions,
     queries,
     replication_questions,
-    transaction_questions,
 )
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
@@ -24,6 +23,7 @@ from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees.cadence import ASKED_LESS_OFTEN
 from settings import Settings
+from store.contracts import TABLES, Family
 
 Answer = TypeVar("Answer")
 StartedWith = tuple[tuple[tuple[str, str], ...], int]
@@ -34,17 +34,19 @@ DAY_MS = 24 * 60 * MINUTE_MS
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
 LARGE_COMMITS = 10_000  # asked for in one round
-# A page asks several questions of all states of one window, and the next page those of the same.
-READ_ONCE = frozenset({"partition_state"})
+# Asked about as a whole, by several questions of one window and by those of the next one; of members mostly those of
+# one group.
+READ_ONCE = frozenset(
+    name for name, table in TABLES.items() if table.family is Family.INTERVAL and name != "group_members"
+)
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
-        *transaction_questions.OF_THE_NEWEST_ROUND,
         promise_questions.TOPICS,
         promise_questions.CONFIGURATIONS,
         promise_questions.FEATURES,
-        *cluster_questions.OF_THE_NEWEST_ROUND,
     ),
+    cluster_questions.OF_THE_NEWEST_ROUND,
     queries.OF_THE_LAST_DAY,
     queries.OF_TIDEMARK,
     promise_questions.OF_RECENT,
@@ -96,8 +98,8 @@ def step_ms(cluster: str) -> int:
 
 
 def heard(view: View) -> Heard | None:
-    """The newest identity of the cluster in the last day; None: nothing was heard of it."""
-    for back_ms in (RAW_WINDOW_MS, DAY_MS):
+    """The newest identity of the cluster in the last day; None: nothing was heard of it. Mostly it was a moment ago."""
+    for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS):
         rows = ask(data_dir(), *queries.clusters_heard(view.to_ms, back_ms))
         newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
         if newest is not None:

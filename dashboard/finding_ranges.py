@@ -41,7 +41,7 @@ def offsets(finding: Finding) -> Offsets | Unknown:
     """The offsets of the finding's own partition; of sampled ids those between the first and the last one sampled."""
     if finding.kind is Kind.LOST_WRITE:
         return _of_lost_ids(finding)
-    if finding.kind in (Kind.DUPLICATE_WRITE, Kind.ABORTED_AT_SINK):
+    if finding.kind in (Kind.DUPLICATE_WRITE, Kind.ABORTED_AT_SINK, Kind.OUT_OF_ORDER):
         first, last = whole_number(finding, "first_offset"), whole_number(finding, "last_offset")
         return _range(first, None if last is None else last + 1)
     first, following = (whole_number(finding, name) for name in ENDS.get(finding.kind, ("", "")))

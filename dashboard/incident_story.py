@@ -32,6 +32,7 @@ EFFECTS: Mapping[Kind, str] = {
     Kind.DUPLICATE_WRITE: "duplicated",
     Kind.RESENT_BATCH: "duplicated",
     Kind.ABORTED_AT_SINK: "read although aborted",
+    Kind.OUT_OF_ORDER: "out of order",
     Kind.REWIND: "re-delivered",
     Kind.POSSIBLE_REDELIVERY: "re-delivered",
 }

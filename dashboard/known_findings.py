@@ -23,18 +23,17 @@ def findings(view: View) -> Mapping[str, FindingHistory]:
     where = cached.data_dir()
     version = events_version(Path(where))
     number = bisect_right(_events(where, version), view.to_ms, key=attrgetter("at_ms"))
-    histories = _findings(where, version, number)
-    return {name: one for name, one in histories.items() if one.finding.place.cluster_id == known.cluster_id}
+    return _by_cluster(where, version, number).get(known.cluster_id, {})
 
 
 def newest(cluster_id: str) -> Mapping[str, FindingHistory]:
     """Every finding of a cluster as it stands now, whatever the window: what an incident of last night became."""
-    return _newest(cached.data_dir(), version()).get(cluster_id, {})
+    return _newest().get(cluster_id, {})
 
 
 def cluster_ids() -> list[str]:
     """The clusters that findings tell of."""
-    return sorted(_newest(cached.data_dir(), version()))
+    return sorted(_newest())
 
 
 def version() -> str:
@@ -62,16 +61,16 @@ def _events(data_dir: str, version: str) -> Sequence[FindingEvent]:
     return load_events(Path(data_dir))
 
 
+def _newest() -> Mapping[str, Mapping[str, FindingHistory]]:
+    where, newest = cached.data_dir(), version()
+    return _by_cluster(where, newest, len(_events(where, newest)))
+
+
 @remembered(20)
-def _findings(data_dir: str, version: str, known: int) -> Mapping[str, FindingHistory]:
+def _by_cluster(data_dir: str, version: str, known: int) -> Mapping[str, Mapping[str, FindingHistory]]:
     """After so many events."""
-    return lifecycle.fold(_events(data_dir, version)[:known])
-
-
-@remembered(4)
-def _newest(data_dir: str, version: str) -> Mapping[str, Mapping[str, FindingHistory]]:
     found: dict[str, dict[str, FindingHistory]] = {}
-    for name, one in _findings(data_dir, version, len(_events(data_dir, version))).items():
+    for name, one in lifecycle.fold(_events(data_dir, version)[:known]).items():
         found.setdefault(one.finding.place.cluster_id, {})[name] = one
     return found
 

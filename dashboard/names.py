@@ -16,6 +16,8 @@ _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 def visible(text: str) -> str:
     """The text with control, direction and unassigned characters written out, so that nothing hides or re-orders."""
+    if text.isprintable():  # holds none of them (and no space but the common one); so are nearly all
+        return text
     return "".join(f"\\u{ord(char):04x}" if unicodedata.category(char) in _INVISIBLE else char for char in text)
 
 

@@ -22,7 +22,7 @@ OWNERS = Question(("group_members",), """
     ORDER BY started_at, member_id""")  # fmt: skip
 
 # Commits of `$groups` in the newest round in which any of them was asked; no others are joined to their logs.
-_OF_GROUPS = "cluster_id = $cluster_id AND list_contains($groups::VARCHAR[], group_id)"
+_OF_GROUPS = "cluster_id = $cluster_id AND group_id IN (SELECT unnest($groups::VARCHAR[]))"
 _NEWEST_OF_GROUPS = COMMITS.format(reason=REASON, lag=LAG, join=join(
     f"""(FROM committed_offsets WHERE {_OF_GROUPS}
          AND tick = (SELECT max(tick) FROM committed_offsets WHERE {_OF_GROUPS}))""",

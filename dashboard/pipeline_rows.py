@@ -14,6 +14,7 @@ from guarantees.verdicts import concerns
 
 Row = Mapping[str, Any]
 COUNTED = (Kind.LOST_WRITE, Kind.DUPLICATE_WRITE)
+SHOWN = 100  # the search finds the others
 
 
 def counts(standings: Iterable[Standing]) -> dict[Verdict, int]:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from dashboard.promise_facts import Seen
@@ -16,8 +15,11 @@ def proposed(group_lag: Iterable[Mapping[str, Any]], seen: Seen) -> tuple[Pipeli
 
 
 def _proposed(group_id: str, topic: str, seen: Seen) -> Pipeline:
-    unjudged = Pipeline(f"{group_id}:{topic}", topic, group_id, None, Guarantee.AT_LEAST_ONCE, is_inferred=True)
-    return replace(unjudged, promise=inferred_promise(group_id, seen.facts(unjudged)))
+    def promising(promise: Guarantee) -> Pipeline:
+        return Pipeline(f"{group_id}:{topic}", topic, group_id, None, promise, is_inferred=True)
+
+    unjudged = promising(Guarantee.AT_LEAST_ONCE)
+    return promising(inferred_promise(group_id, seen.facts(unjudged)))
 
 
 def snippet(pipelines: Iterable[Pipeline], cluster: str) -> str:

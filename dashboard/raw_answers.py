@@ -37,6 +37,8 @@ _BY_KIND: Mapping[Kind, tuple[str, ...]] = {
     Kind.COMMIT_PENDING: ("committed_offsets", *OF_TRANSACTIONS),
     Kind.READ_PAST_STABLE_OFFSET: ("committed_offsets", *OF_TRANSACTIONS),
     Kind.ABORTED_AT_SINK: ("batch_headers", "committed_offsets", *OF_TRANSACTIONS),
+    Kind.OUT_OF_ORDER: OF_HEADERS,
+    Kind.CONFLICTING_OFFSET: ("batch_headers", *OF_LOG),
     Kind.DUPLICATE_WRITE: ("batch_headers", "partition_offsets", "open_producers"),
     Kind.LOST_WRITE: OF_COMMITS,
     Kind.RESENT_BATCH: OF_HEADERS,

@@ -94,8 +94,10 @@ def trends(rows: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> dict[
     size = max(1, -(-(to_ms - start) // step_ms))
     series: dict[str, list[int | None]] = {}
     for row in rows:
-        at = (_ms(row, "at_ms") - start) // step_ms
-        values = series.setdefault(str(row["group_id"]), [None] * size)
+        values = series.get(row["group_id"])
+        if values is None:
+            values = series[row["group_id"]] = [None] * size
+        at = (row["at_ms"] - start) // step_ms
         if 0 <= at < size:
             values[at] = row["lag"]
     return {group_id: tuple(values) for group_id, values in series.items()}
@@ -109,9 +111,11 @@ def trend_begins(rows: Iterable[Row], from_ms: int, step_ms: int) -> dict[str, i
     start = from_ms - from_ms % step_ms
     first: dict[str, int] = {}
     for row in rows:
-        at = (_ms(row, "at_ms") - start) // step_ms
-        first[str(row["group_id"])] = min(first.get(str(row["group_id"]), at), at)
-    return {group_id: at if at > 1 else 0 for group_id, at in first.items()}
+        group_id, at_ms = row["group_id"], row["at_ms"]
+        if at_ms < first.get(group_id, at_ms + 1):
+            first[group_id] = at_ms
+    points = {group_id: (at_ms - start) // step_ms for group_id, at_ms in first.items()}
+    return {group_id: at if at > 1 else 0 for group_id, at in points.items()}
 
 
 def newest_run(series: Sequence[int | None]) -> list[int]:

@@ -157,5 +157,3 @@ LASTING = Question(("open_transactions",), """
     GROUP BY transactional_id, producer_id, transaction_started_at
     HAVING to_ms - from_ms >= $share * max(timeout_ms) OR is_aborted
     ORDER BY to_ms - from_ms DESC LIMIT 200""")  # fmt: skip
-
-OF_THE_NEWEST_ROUND = (OPEN,)

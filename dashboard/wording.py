@@ -59,9 +59,11 @@ KINDS: Mapping[Kind, str] = {
     Kind.COMMIT_PENDING: "Commit pending",
     Kind.READ_PAST_STABLE_OFFSET: "Read past the stable offset",
     Kind.ABORTED_AT_SINK: "Aborted records at the sink",
+    Kind.OUT_OF_ORDER: "Records out of order",
     Kind.FALLING_BEHIND: "Falling behind",
     Kind.EXPIRED_UNREAD: "Expired unread",
     Kind.LOG_TRUNCATED: "Log truncated",
+    Kind.CONFLICTING_OFFSET: "Two contents of an offset",
     Kind.TAIL_TRUNCATED: "Log tail truncated",
     Kind.UNCLEAN_ELECTION: "Unclean election",
     Kind.COMMIT_IN_TRUNCATED_LOG: "Commit in truncated log",
@@ -93,7 +95,7 @@ PROMISES: Mapping[Guarantee, str] = {
 
 SEVERITIES: Mapping[int, str] = {
     4: "data lost or wrong",
-    3: "duplicates, or a small loss",
+    3: "duplicates, disorder, or a small loss",
     2: "a promise at risk now",
     1: "information",
 }

@@ -116,6 +116,24 @@ def handed_on_from_the_source(_: Finding, in_source: Finding) -> Statement:
     return Statement(Grade.PROBABLE, text, "the pipeline hands the ids of its source on")
 
 
+def out_of_order_at_the_source(_: Finding, in_source: Finding) -> Statement:
+    """Records of the source were out of order before the sink's, by the time a consumer processes a record."""
+    text = f"The source had records out of order from {utc(in_source.happened_at_ms)}: {in_source.title}."
+    return Statement(Grade.PROBABLE, text, "the pipeline writes records in the order in which it reads them")
+
+
+def keys_moved_between_partitions(_: Finding, added: Finding) -> Statement | None:
+    """The source got partitions before, and a key's newer records may have been read before its older ones."""
+    before, after = whole_number(added, "partitions_before"), whole_number(added, "partitions")
+    if before is None or after is None:
+        return None
+    text = (
+        f"The source had {before:,} partitions and has {after:,} since {utc(added.happened_at_ms)}: keys moved, and "
+        "the new records of one may have been read before its old ones."
+    )
+    return Statement(Grade.POSSIBLE, text)
+
+
 def reset_past_the_hole(skipped: Finding, expired: Finding) -> Statement | None:
     """The commit that jumped is the one that retention had overtaken."""
     before = whole_number(skipped, "committed_offset_before")
@@ -191,6 +209,8 @@ LINKS = LinkTable(
         SinkLink(Kind.DUPLICATE_WRITE, Kind.REWIND, PROCESSED_WITHIN_MS, written_again_after_redelivery),
         SinkLink(Kind.DUPLICATE_WRITE, Kind.POSSIBLE_REDELIVERY, PROCESSED_WITHIN_MS, written_again_after_redelivery),
         SinkLink(Kind.DUPLICATE_WRITE, Kind.DUPLICATE_WRITE, PROCESSED_WITHIN_MS, handed_on_from_the_source),
+        SinkLink(Kind.OUT_OF_ORDER, Kind.OUT_OF_ORDER, PROCESSED_WITHIN_MS, out_of_order_at_the_source),
+        SinkLink(Kind.OUT_OF_ORDER, Kind.PARTITIONS_ADDED, PROCESSED_WITHIN_MS, keys_moved_between_partitions),
     ),
     rebalances=(
         EventLink(Kind.GROUP_STOPPED, last_member_left),

@@ -23,9 +23,11 @@ class Kind(StrEnum):
     COMMIT_PENDING = "commit_pending"  # T3: a transactional commit awaits its marker for too long
     READ_PAST_STABLE_OFFSET = "read_past_stable_offset"  # T5: committed past the last stable offset
     ABORTED_AT_SINK = "aborted_at_sink"  # T5: the sink shows ids of records that were aborted
+    OUT_OF_ORDER = "out_of_order"  # ORD: a record stored behind one of its key that should follow it
     FALLING_BEHIND = "falling_behind"  # C5: commits move and lag only grows
     EXPIRED_UNREAD = "expired_unread"  # L1: retention overtook a commit
     LOG_TRUNCATED = "log_truncated"  # L3: the end of the log fell, or of an old epoch
+    CONFLICTING_OFFSET = "conflicting_offset"  # L3: two contents of one offset, on two replicas or over time
     TAIL_TRUNCATED = "tail_truncated"  # L5: what only the old leader had is gone
     UNCLEAN_ELECTION = "unclean_election"  # L3, L7: who leads was not in sync
     COMMIT_IN_TRUNCATED_LOG = "commit_in_truncated_log"  # L3: a commit beyond the end of the epoch it names
@@ -121,7 +123,7 @@ class Finding:
 
     `anchor` comes from the evidence (a rewind's old commit, a transaction's producer id, epoch and first offset), never
     from a sample's time: evaluating the same evidence again gives the same identity.
-    `severity`: 4 data lost or wrong, 3 duplicates, 2 a promise at risk now, 1 information.
+    `severity`: 4 data lost or wrong, 3 duplicates or disorder, 2 a promise at risk now, 1 information.
     `happened_at_ms`: when the observed fact is first known to have held; `last_seen_at_ms`: the newest evidence for it.
     `closed_reason` is None while it lasts.
     """

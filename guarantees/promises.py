@@ -1,6 +1,6 @@
 """What a pipeline promises, and which facts break which promise: checks state facts, one table judges them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -40,6 +40,14 @@ class Pipeline:
     def topics(self) -> tuple[str, ...]:
         """The source, and the sink where there is another."""
         return (self.source,) if self.sink in (None, self.source) else (self.source, str(self.sink))
+
+
+def pipeline_of_topic(topic: str, pipelines: Iterable[Pipeline]) -> str | None:
+    """The pipeline that writes the topic, else the one that reads it; the first by name where there are several."""
+    known = list(pipelines)
+    writing = sorted(p.name for p in known if p.sink == topic)
+    reading = sorted(p.name for p in known if p.source == topic)
+    return next(iter([*writing, *reading]), None)
 
 
 # (kind, promise) -> what it means; a pair that is absent is information and leaves the promise whole.
@@ -92,6 +100,11 @@ JUDGEMENT: Mapping[Kind, Mapping[Guarantee, Verdict]] = {
         Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
     },
     Kind.TORN_TRANSACTION: {Guarantee.EXACTLY_ONCE: Verdict.VIOLATED},
+    # One copy of an acknowledged record is not what was acknowledged; who was given which, nobody outside sees.
+    Kind.CONFLICTING_OFFSET: {
+        Guarantee.AT_LEAST_ONCE: Verdict.DEGRADED,
+        Guarantee.EXACTLY_ONCE: Verdict.DEGRADED,
+    },
     Kind.SKIPPED_FORWARD: {
         Guarantee.AT_LEAST_ONCE: Verdict.VIOLATED,
         Guarantee.EXACTLY_ONCE: Verdict.VIOLATED,

@@ -38,6 +38,8 @@ OF_GROUP = frozenset(
 OF_TOPIC = frozenset(
     {
         Kind.DUPLICATE_WRITE,
+        Kind.OUT_OF_ORDER,
+        Kind.CONFLICTING_OFFSET,
         Kind.LOG_TRUNCATED,
         Kind.TAIL_TRUNCATED,
         Kind.UNCLEAN_ELECTION,

@@ -70,6 +70,11 @@ class Records:
         """What a read_committed consumer is given."""
         return ~(self.is_control | self.is_aborted)
 
+    @property
+    def id_places(self) -> tuple[Bytes, Slices]:
+        """The buffer that holds the ids, and where each lies in it."""
+        return self._id_buffer, self._ids
+
     def message_ids(self, rows: Ints) -> list[bytes | None]:
         """The id's bytes of the named rows; None where a record has none."""
         view = memoryview(self._id_buffer)

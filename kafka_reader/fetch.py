@@ -22,6 +22,8 @@ from kafka_reader.list_offsets import READ_COMMITTED
 from kafka_reader.metadata import fetch_topology
 from kafka_reader.undecoded import Prepared, Uncopied
 
+_SOON_S = 3.0
+_BACK_WITHIN_S = 1.0  # a connection that was given up is made anew at once; a broker that hangs does not take it
 _TIMEOUT_S = 10.0
 _MAX_WAIT_MS = 100  # the range ends below the stable offset: there is always something to return
 _ATTEMPTS = 5
@@ -176,15 +178,37 @@ def _headers(blob: memoryview, part: Part, position: int) -> list[BatchHeader]:
 def _fetch_from_leader(
     connections: Connections, leader: int, part: Part, position: int, max_bytes: int
 ) -> tuple[PartitionAnswer, int]:
-    """The leader's answer, and who the leader is by now."""
+    """The leader's answer, and who the leader is by now. One that does not answer may have been replaced long ago."""
     request = fetch_request(part, position, max_bytes)
+    why = ""
     for _ in range(_ATTEMPTS):
-        answer = _partition_answer(connections.send(leader, request.again(), timeout_s=_TIMEOUT_S), part)
+        try:
+            response = _response(connections, leader, request)
+        except BrokerUnavailableError as exc:
+            why, silent, leader = str(exc), leader, _leader_now(connections, part)
+            if leader == silent:
+                raise
+            continue
+        answer = _partition_answer(response, part)
         if answer.error_code not in _ANOTHER_LEADER:
             return answer, leader
+        why = error_word(answer.error_code)
         time.sleep(_PAUSE_S)
         leader = _leader_now(connections, part)
-    raise BrokerUnavailableError(f"{part}: the leader keeps moving ({error_word(answer.error_code)})")
+    raise BrokerUnavailableError(f"{part}: the leader keeps moving ({why})")
+
+
+def _response(connections: Connections, leader: int, request: Prepared) -> Uncopied:
+    """Who is slow is asked again and waited for. Who hangs is not back by then: others' ranges need not wait longer."""
+    asked_at_s = time.monotonic()
+    try:
+        response: Uncopied = connections.send(leader, request.again(), timeout_s=_SOON_S)
+    except BrokerUnavailableError:
+        if time.monotonic() - asked_at_s < 0.9 * _SOON_S:  # it was known to be silent; timers may be early
+            raise
+        time.sleep(_BACK_WITHIN_S)
+        response = connections.send(leader, request.again(), timeout_s=_TIMEOUT_S)
+    return response
 
 
 def _partition_answer(response: Uncopied, part: Part) -> PartitionAnswer:

@@ -33,6 +33,11 @@ def audited_topics(pipelines: Iterable[PipelineSettings]) -> tuple[AuditedTopic,
     return tuple(found.values())
 
 
+def decoders(pipelines: Iterable[PipelineSettings]) -> list[str]:
+    """Names of those that ids need, each once."""
+    return sorted({pipeline.id.decoder for pipeline in pipelines if pipeline.id.decoder is not None})
+
+
 def _as_audited(pipeline: PipelineSettings, topic: str) -> AuditedTopic:
     return AuditedTopic(
         cluster=pipeline.cluster,

@@ -10,7 +10,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from settings import Settings
-from spark_jobs.audited import audited_topics
+from spark_jobs.audited import audited_topics, decoders
 from spark_jobs.audits.desk import AuditDesk
 from spark_jobs.audits.tasks import AuditTasks
 from spark_jobs.clusters import AuditedCluster
@@ -49,7 +49,7 @@ def run(settings: Settings, stop: threading.Event) -> None:
             for cluster in settings.clusters
             if any(topic.cluster == cluster.name for topic in topics)
         ]
-        spark = spark_session(settings.spark)
+        spark = spark_session(settings.spark, decoders(settings.pipelines))
         closing.callback(spark.stop)
         warm_up(spark)
         rounds = LiveRounds(spark, settings, clusters, log, metrics, _now_ms())

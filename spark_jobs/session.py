@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -57,9 +57,10 @@ _LOCAL: Mapping[str, str] = {
 }
 
 
-def spark_session(settings: SparkSettings) -> SparkSession:
+def spark_session(settings: SparkSettings, decoders: Sequence[str] = ()) -> SparkSession:
     """A session whose workers can import the sources; the settings' `conf` has the last word.
 
+    Which of the `decoders` a cluster's executors lack is said in the log.
     Raises NoJavaError, and ExecutorLacksError where a cluster's executors cannot read topics.
     """
     started_at = time.monotonic()
@@ -73,7 +74,7 @@ def spark_session(settings: SparkSettings) -> SparkSession:
     session = builder.getOrCreate()
     if not _is_local(settings):
         ship_code(session, is_remote=is_remote)
-        check_executors(session, tasks_at_once(settings))
+        check_executors(session, tasks_at_once(settings), decoders)
     logger.info("Spark %s on %s is up after %.1f s", session.version, settings.master, time.monotonic() - started_at)
     return session
 

@@ -1,6 +1,7 @@
 """Views that several questions ask of: their rows, kept for the process within a time and an amount of memory.
 
-A kept view is found by its window and its segments: with another segment, or one that was made again, it is another.
+What is kept are the newest statements of all intervals that the segments tell of, from which each window takes those
+that held in it. They are found by the segments: with another segment, or one that was made again, they are others.
 """
 
 from collections.abc import Sequence
@@ -11,12 +12,16 @@ import duckdb
 import pyarrow as pa
 from cachetools import TTLCache, cached
 
-from store.contracts import Family, Table
+from store.contracts import Table
 from store.folders import Segment
-from store.views import held, newest_query, window_query
+from store.segments import MINUTE_MS
+from store.views import newest_query
 
 MOST_BYTES = 64 * 2**20
 KEPT_FOR_S = 120
+# Windows that begin and end within the same spans share what is kept. Older statements, of which there are many, tell
+# none of them anything.
+SPAN_MS = 5 * MINUTE_MS
 
 
 def _size(rows: pa.Table) -> int:
@@ -27,19 +32,23 @@ def _size(rows: pa.Table) -> int:
 _kept: TTLCache[Any, pa.Table] = TTLCache(MOST_BYTES, KEPT_FOR_S, getsizeof=_size)
 
 
+def span_of(from_ms: int, to_ms: int) -> tuple[int, int]:
+    """The window whose statements are kept for this one, ms since 1970."""
+    return from_ms - from_ms % SPAN_MS, -(-to_ms // SPAN_MS) * SPAN_MS
+
+
 def _key(
-    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], from_ms: int, to_ms: int
+    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], since_ms: int
 ) -> tuple[object, ...]:
-    return table.name, tuple(segments), from_ms, to_ms
+    return table.name, tuple(segments), since_ms
 
 
 @cached(_kept, key=_key, lock=Lock())
-def kept_rows(
-    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], from_ms: int, to_ms: int
+def newest_intervals(
+    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], since_ms: int
 ) -> pa.Table:
-    """What the view of the window shows; nobody changes it. Raises duckdb.IOException where a file has gone."""
-    files = [segment.path for segment in segments]
-    if table.family is not Family.INTERVAL:
-        return connection.sql(window_query(table, files, from_ms, to_ms)).to_arrow_table()
-    newest = connection.sql(newest_query(table, files, from_ms, to_ms)).to_arrow_table()
-    return connection.from_arrow(newest).filter(held(from_ms)).to_arrow_table()
+    """Of the segments, what `store.views.held` takes the view of a later window from; nobody changes it.
+
+    Raises duckdb.IOException where a file has gone.
+    """
+    return connection.sql(newest_query(table, [segment.path for segment in segments], since_ms)).to_arrow_table()

@@ -62,30 +62,32 @@ def window_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) 
         return rows
     if table.family is not Family.INTERVAL:
         return f"{rows} WHERE observed_at >= {instant(from_ms)} AND observed_at < {instant(to_ms)}"
-    newest = newest_restatements(table, _telling(rows, from_ms, to_ms))
-    return f"SELECT * FROM ({newest}) WHERE {held(from_ms)}"
+    newest = newest_restatements(table, f"{rows} WHERE started_at < {instant(to_ms)} AND {_tells(from_ms)}")
+    return f"SELECT * FROM ({newest}) WHERE {held(from_ms, to_ms)}"
 
 
-def newest_query(table: Table, files: Sequence[Path], from_ms: int, to_ms: int) -> str:
-    """For who reads the view of an interval whole: what `held` leaves of this; three times as fast.
+def newest_query(table: Table, files: Sequence[Path], from_ms: int) -> str:
+    """What `held` takes the view of every window from that begins then or later; read whole, three times as fast.
 
     Only the rows of the first rank are read in full. With any condition beside it DuckDB would rank all rows in full.
     """
     names = ", ".join(quoted(column.name) for column in table.columns)
     by = ", ".join(quoted(name) for name in (*table.key, "started_at"))
-    telling = _telling(files_query(table, files), from_ms, to_ms)
+    telling = f"{files_query(table, files)} WHERE {_tells(from_ms)}"
     return f"SELECT {names} FROM ({telling}) QUALIFY row_number() OVER (PARTITION BY {by} ORDER BY {_rank()} DESC) = 1"
 
 
-def held(from_ms: int) -> str:
-    """Whether the newest restatement of an interval lasted into the window."""
-    return f"greatest(last_seen_at, ended_before) >= {instant(from_ms)}"
+def held(from_ms: int, to_ms: int) -> str:
+    """Whether an interval lasted into the window and began before its end, by the newest restatement of it.
+
+    What a restatement from before the window says is nothing `held` would take, whichever is the newest.
+    """
+    return f"started_at < {instant(to_ms)} AND greatest(last_seen_at, ended_before) >= {instant(from_ms)}"
 
 
-def _telling(rows: str, from_ms: int, to_ms: int) -> str:
+def _tells(from_ms: int) -> str:
     """A restatement from before the window says nothing in it unless it knows the end, and there are very many."""
-    telling = f"(ended_before IS NOT NULL OR last_seen_at >= {instant(from_ms)})"
-    return f"{rows} WHERE started_at < {instant(to_ms)} AND {telling}"
+    return f"(ended_before IS NOT NULL OR last_seen_at >= {instant(from_ms)})"
 
 
 def instant(time_ms: int) -> str:

@@ -126,7 +126,9 @@ PIPELINE_COLUMNS = {
     ),
     "Findings, 24 h": st.column_config.TextColumn(help="What the findings of the last day sum up to, as on Overview"),
     "Aborted, 24 h": st.column_config.TextColumn(
-        "Aborted at the sink, 24 h", help="Message ids that the sink holds and no transaction of the source committed"
+        "Aborted at the sink, 24 h",
+        help="Message ids that the sink holds and no transaction of the source committed, as far as the source is "
+        "decided: an open transaction holds up what came after it began",
     ),
     "Late": tables.number("Late, sampled ids", "Declared lost, and then found in the sink after all"),
     "Waiting": tables.number("Waiting, sampled ids", "For the settle delay, or for the sink to be read"),

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import answers, known_findings, lag_answers, overall, view
+from dashboard import ahead, answers, known_findings, lag_answers, overall, view
 from dashboard.components import toolbar
 from dashboard.names import cut, in_markdown
 
@@ -36,12 +36,12 @@ time_brush = st.components.v2.component("time_brush", html=HTML, css=CSS, js=_sc
 shortcuts = st.components.v2.component("shortcuts", js=_script("shortcuts.js"))
 
 
-def draw() -> None:
-    """The strip between the buttons that move the window, and whether the page moves by itself."""
+def draw(page: str) -> None:
+    """The strip between the buttons that move the window, and whether the page (its url path) moves by itself."""
     with st.container(horizontal=True, vertical_alignment="top", gap="small", key="window-row"):
         _button("chevron_left", "window-earlier", "Half a window earlier: key [", _earlier)
         with st.container(width="stretch", gap=None):
-            st.fragment(_drawn, run_every=toolbar.look().refresh_s, key="fragment-brush")()
+            st.fragment(_drawn, run_every=toolbar.look().refresh_s, key="fragment-brush")(page)
             shortcuts(key="shortcuts", height=1)
         _button("chevron_right", "window-later", "Half a window later: key ]", _later)
         _button("zoom_out", "window-wider", "Twice the window: key -", _wider)
@@ -52,9 +52,10 @@ def _button(icon: str, key: str, help_text: str, on_click: Callable[[], None] | 
     st.button(f":material/{icon}:", key=key, help=help_text, on_click=on_click, type="tertiary")
 
 
-def _drawn() -> None:
+def _drawn(page: str) -> None:
     try:
         look = toolbar.look()
+        ahead.begin(look, page)  # the strip is the first that is drawn, on every page and at every refresh
         found = (history.finding for history in known_findings.findings(look).values())
         data = overall.strip(
             answers.cluster_lag(look), lag_answers.trend_step_ms(look, answers.SPARK_POINTS), found, look

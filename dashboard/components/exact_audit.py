@@ -83,6 +83,12 @@ def _ask(pipeline: PipelineSettings, view: View) -> None:
                 key="exact-order",
                 help="Of every record of this window, by what the settings declare to rise; a request as the other",
             )
+        st.button(
+            "Compare the copies of batches",
+            on_click=partial(_request, Job.CONTENT, pipeline.name, view.from_ms, view.to_ms),
+            key="exact-content",
+            help="Of this window, on every replica and as they were read earlier; a request as the other",
+        )
     topics = " and ".join(in_markdown(topic) for topic in (pipeline.source, pipeline.sink) if topic)
     st.caption(
         f"Reads every record of {topics} in this window and {pipeline.settle_s:g} s before and after it, at the pace "

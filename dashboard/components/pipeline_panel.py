@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, known_findings, partition_questions, pipeline_rows, queries, wording
+from dashboard import answers, cached, known_findings, pipeline_rows, queries, wording
 from dashboard.components import panel, selection, tables
 from dashboard.components.grades import grade
 from dashboard.components.panel import Panel
@@ -16,7 +16,6 @@ from guarantees.promises import Verdict
 
 LAG, HEALTH, VIOLATIONS = (f"dashboard/pages/{page}.py" for page in ("lag", "health", "violations"))
 FINDINGS, UNKNOWNS = 8, 5
-UNREAD_ROUNDS = 6  # of which every sample counts
 
 
 def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
@@ -27,11 +26,11 @@ def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
     if not found:
         panel.empty("No pipeline has this verdict.", "Choose another one, or none.")
         return
-    rows = pd.DataFrame(_rows(found[: tables.ROWS], view))
+    rows = pd.DataFrame(_rows(found[: pipeline_rows.SHOWN], view))
     rows = rows.astype({"Lag": "Int64", "Behind": "Int64"})
     selection.table(
         "pipeline",
-        [known.pipeline.name for known in found[: tables.ROWS]],
+        [known.pipeline.name for known in found[: pipeline_rows.SHOWN]],
         tables.coloured(rows, "Verdict"),
         rerun=shown_by.fragment_key,
         height=min(400, 38 + 35 * len(rows)),
@@ -39,9 +38,9 @@ def table(standings: Sequence[Standing], view: View, shown_by: Panel) -> None:
         column_config=COLUMNS,
         alt="Pipelines with promise and verdict, worst first",
     )
-    if len(found) > tables.ROWS:
+    if len(found) > pipeline_rows.SHOWN:
         remedy = "The search finds the others."
-        st.caption(wording.cut_note(tables.ROWS, len(found), "pipelines", "the worst", remedy))
+        st.caption(wording.cut_note(pipeline_rows.SHOWN, len(found), "pipelines", "the worst", remedy))
 
 
 def detail(view: View) -> None:
@@ -69,10 +68,7 @@ def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     every = (history.finding for history in known_findings.findings(view).values())
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
     comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
-    groups = sorted({known.pipeline.group_id for known in standings})
-    since_ms = view.to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
-    unread = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)
-    ages = {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in unread}
+    ages = answers.unread_for(view, standings)
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]
 
 

@@ -12,8 +12,9 @@ from guarantees.findings import Finding
 
 # Evidence that names one of them, as the rules spell it.
 NAMES_OF_IDS = frozenset({
-    "message_id", "member_id", "new_member_id", "old_member", "old_owner", "old_owner_host", "owner", "owner_before",
-    "owner_after", "left", "client_id", "host", "transactional_id", "transactional_ids", "group_instance_id",
+    "message_id", "record_key", "member_id", "new_member_id", "old_member", "old_owner", "old_owner_host", "owner",
+    "owner_before", "owner_after", "left", "client_id", "host", "transactional_id", "transactional_ids",
+    "group_instance_id",
 })  # fmt: skip
 DIGITS = 16
 

@@ -50,7 +50,10 @@ def _statements(audit: AbortedAudit, session: list[AbortedId], total: Bounds) ->
         f"one of these ids was read from {audit.topic} since {since}."
     )
     read = f"{audit.group_id} processed records that were never committed: it reads with read_uncommitted."
-    assumption = f"the sink has these ids from {audit.topic} alone, and none of them was committed before {since}"
+    assumption = (
+        f"the sink has these ids from {audit.topic} alone, and none of them was committed before {since} or in offsets "
+        "that were purged before they were read"
+    )
     return Statement(Grade.PROVEN, stored), Statement(Grade.PROBABLE, read, assumption)
 
 

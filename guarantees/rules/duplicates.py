@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from guarantees.audits import DuplicateCause, DuplicateExample, DuplicateGroup, StoredCopy
 from guarantees.findings import Bounds, Evidence, Finding, Grade, Kind, Place, Statement
-from guarantees.promises import Pipeline
+from guarantees.promises import Pipeline, pipeline_of_topic
 
 UNIQUE_IDS = "message ids are unique by the producer's design"
 
@@ -28,14 +28,7 @@ def duplicate_findings(groups: Iterable[DuplicateGroup], pipelines: Iterable[Pip
     the ids being unique. A duplicate does not go away; the finding closes when none was added for the horizon.
     """
     known = list(pipelines)
-    return [_finding(group, _pipeline(group.topic, known), now_ms) for group in groups]
-
-
-def _pipeline(topic: str, pipelines: list[Pipeline]) -> str | None:
-    """The pipeline that writes the topic, else the one that reads it; the first by name where there are several."""
-    writing = sorted(p.name for p in pipelines if p.sink == topic)
-    reading = sorted(p.name for p in pipelines if p.source == topic)
-    return next(iter([*writing, *reading]), None)
+    return [_finding(group, pipeline_of_topic(group.topic, known), now_ms) for group in groups]
 
 
 def _finding(group: DuplicateGroup, pipeline: str | None, now_ms: int) -> Finding:

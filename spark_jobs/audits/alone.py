@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from settings import Settings
+from spark_jobs.audited import decoders
 from spark_jobs.audits.desk import AuditDesk
 from spark_jobs.audits.rows import Run
 from spark_jobs.findings import JOBS, RecordFindings
@@ -23,7 +24,7 @@ def run_alone(settings: Settings, metrics: MetricsWriter, run_id: str, said: Cal
     """
     data_dir, lanes = Path(settings.store.data_dir), tasks_at_once(settings.spark)
     with ExitStack() as closing:
-        spark = spark_session(settings.spark)
+        spark = spark_session(settings.spark, decoders(settings.pipelines))
         closing.callback(spark.stop)
         warm_up(spark)
         log = SegmentLog(data_dir, producer_name(socket.gethostname(), JOBS))

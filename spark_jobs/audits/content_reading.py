@@ -23,6 +23,7 @@ from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.folders import READ
 from spark_jobs.audits.reading import Reading, account_of
 from spark_jobs.audits.tasks import ContentTask, Outcome
+from spark_jobs.sources.open_clusters import OpenClusters
 from spark_jobs.sources.range_reading import MAX_BYTES, decoded
 
 LISTED = 50  # differing batches kept of each piece and copy; all are counted
@@ -53,7 +54,7 @@ class CopyRead:
     error: str | None = None
 
 
-def read_content(task: ContentTask) -> Outcome:
+def read_content(task: ContentTask, clusters: OpenClusters) -> Outcome:
     """The leader's piece as far as there is time, then the same piece of every other copy."""
     leader: Contents = {}
 
@@ -61,7 +62,7 @@ def read_content(task: ContentTask) -> Outcome:
         leader.update(contents(fetched.headers))
         return decoded(fetched, task.request.message_id)
 
-    reading = Reading(task.request, noted)
+    reading = Reading(task.request, clusters, noted)
     account = Account()
     for records, in_range in reading:
         account = account.plus(account_of(records, in_range, task.window, int(in_range.sum())))
@@ -70,7 +71,7 @@ def read_content(task: ContentTask) -> Outcome:
     account = account.plus(Account(purged=reading.pass_purged(task.window)))
     if reading.offsets:
         piece = {offset: known for offset, known in leader.items() if reading.first <= offset < reading.reached}
-        copies = _other_copies(task, piece, reading.reached) if piece else []
+        copies = _other_copies(task, clusters.connections(task.request), piece, reading.reached) if piece else []
         _write(task.folder, task.name, reading, account, len(piece), copies)
     return Outcome(offsets=reading.offsets, compared=account.compared, error=reading.error)
 
@@ -88,24 +89,23 @@ def compared(copy: int, leader: Mapping[int, tuple[int, int]], other: Mapping[in
     return CopyRead(copy, len(both), len(found), tuple(found[:LISTED]))
 
 
-def _other_copies(task: ContentTask, leader: Contents, reached: int) -> list[CopyRead]:
-    found = [_replica(task, replica, leader, reached) for replica in task.replicas]
+def _other_copies(task: ContentTask, connections: Connections, leader: Contents, reached: int) -> list[CopyRead]:
+    found = [_replica(task, connections, replica, leader, reached) for replica in task.replicas]
     if earlier := _read_earlier(task, min(leader), max(leader)):
         found.append(compared(EARLIER, leader, earlier))
     return found
 
 
-def _replica(task: ContentTask, replica: int, leader: Contents, reached: int) -> CopyRead:
+def _replica(task: ContentTask, connections: Connections, replica: int, leader: Contents, reached: int) -> CopyRead:
     """A replica that cannot be read, or not so far, is one of which nothing is known."""
     wanted = task.request.range
     part = Part(wanted.part.topic, wanted.part.topic_id, wanted.part.partition)
     found: Contents = {}
     try:
-        with Connections(task.request.bootstrap_servers, task.request.security) as connections:
-            for fetched in read_replica(
-                connections, replica, part, first_offset=min(leader), next_offset=reached, max_bytes=MAX_BYTES
-            ):
-                found |= contents(fetched.headers)
+        for fetched in read_replica(
+            connections, replica, part, first_offset=min(leader), next_offset=reached, max_bytes=MAX_BYTES
+        ):
+            found |= contents(fetched.headers)
     except CollectionError as exc:
         return CopyRead(replica, 0, 0, (), error=str(exc))
     return compared(replica, leader, found)

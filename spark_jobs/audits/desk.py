@@ -128,12 +128,12 @@ class AuditDesk:
         if audit.next_slice():
             took_s = audit.progress.busy_s - run.progress.busy_s
             logger.info("audit %s: %s, a slice of %.1f s", run.request.run_id, audit.progress.step, took_s)
-            run.progress = audit.progress
+            run.progress, run.reason = audit.progress, audit.waits
             with self._known:
                 self._write(run)
             return
         found, now_ms = audit.result(), _now_ms()
-        done = replace(run, state=RunState.DONE, ended_at_ms=now_ms, is_whole=found.is_whole)
+        done = replace(run, state=RunState.DONE, reason=None, ended_at_ms=now_ms, is_whole=found.is_whole)
         with self._known, self._metrics.transaction() as transaction:
             replace_results(transaction, done, self._pipelines[run.request.pipeline], found, now_ms)
             transaction.replace("audit_runs", [done.row(now_ms)])

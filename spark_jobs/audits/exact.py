@@ -73,6 +73,7 @@ class ExactAudit:
         self._cluster = cluster
         self._lanes = lanes
         self._fruitless = 0
+        self.waits: str | None = None  # why a part of the last slice's work could not be done; it is tried again
         before = progress or Progress(None)
         self.progress = replace(before, step=before.step or READING, offsets_planned=plan.offsets)
 
@@ -191,6 +192,7 @@ class ExactAudit:
 
     def _note(self, step: str, outcomes: Sequence[Outcome], took_s: float) -> None:
         errors = [outcome.error for outcome in outcomes if outcome.error is not None]
+        self.waits = errors[0] if errors else None
         came_further = any(outcome.done or outcome.offsets for outcome in outcomes)
         self._fruitless = 0 if came_further else self._fruitless + 1
         if self._fruitless == FRUITLESS:

@@ -1,6 +1,7 @@
 """One audit of the order of records within their keys, slice by slice, as ExactAudit: read, compare, name the keys.
 
-Workers keep key, place and producer of every record in Parquet files; Spark compares one bucket of keys a slice.
+Workers keep key, place and producer of every record in Parquet files, and compare one bucket of keys after another. A
+bucket that a few keys fill beyond what a worker may hold is compared by Spark, which puts on disk what does not fit.
 """
 
 import json
@@ -18,7 +19,7 @@ from spark_jobs.audits import blocks, folders, order_files
 from spark_jobs.audits.exact import COMPARING, NAMES_AT_ONCE, NAMING, READING, AuditFailedError, ExactAudit, Steps
 from spark_jobs.audits.plans import AuditPlan, AuditRange
 from spark_jobs.audits.tallies import Tally, texts
-from spark_jobs.audits.tasks import NameTask, OrderTask, Outcome, ReadTask, Task
+from spark_jobs.audits.tasks import NameTask, OrderCompareTask, OrderTask, Outcome, ReadTask, Task
 from spark_jobs.audits.words import NO_ORDER
 from spark_jobs.transforms import order as transforms
 
@@ -27,9 +28,12 @@ _LEAST = ("first_offset", "nearest_offsets")
 _MOST = ("last_offset", "farthest_offsets")
 
 
+MOST_IN_MEMORY = 1_000_000  # records that a worker compares at once: about 250 MB
+
+
 @dataclass(frozen=True, slots=True)
 class CompareOrder:
-    """One bucket of keys; Spark's own work, no lane's."""
+    """One bucket of keys that no worker should hold; Spark's own work, no lane's."""
 
     bucket: int
 
@@ -61,13 +65,18 @@ class OrderAudit(ExactAudit):
     def _reading(self, task: ReadTask) -> OrderTask:
         return OrderTask(**{name: getattr(task, name) for name in ReadTask.__dataclass_fields__}, order=self._order)
 
-    def _to_compare_keys(self) -> list[CompareOrder]:
+    def _to_compare_keys(self) -> list[OrderCompareTask] | list[CompareOrder]:
+        """What workers compare, and only then what Spark has to."""
         paths = [folders.compared_path(self._folder, bucket) for bucket in range(self.plan.buckets)]
-        return [CompareOrder(bucket) for bucket, path in enumerate(paths) if not path.exists()]
+        left = [bucket for bucket, path in enumerate(paths) if not path.exists()]
+        sizes = order_files.sizes(self._folder / folders.READ) if left else {}
+        small = [bucket for bucket in left if sizes.get(bucket, 0) <= MOST_IN_MEMORY]
+        tasks = [OrderCompareTask(self._folder, bucket, self._is_numbered) for bucket in small]
+        return tasks or [CompareOrder(bucket) for bucket in left]
 
     def _compare(self, bucket: int) -> Outcome:
         started = time.process_time()
-        found = compare(self._records(bucket), is_numbered=not self._order.timestamp)
+        found = compare(self._records(bucket), is_numbered=self._is_numbered)
         blocks.write_json(folders.compared_path(self._folder, bucket), found)
         return Outcome(done=1, cpu_s=time.process_time() - started)
 
@@ -97,6 +106,10 @@ class OrderAudit(ExactAudit):
             blocks.accounts(self._folder / folders.READ),
             [json.loads(path.read_text()) for path in paths],
         )
+
+    @property
+    def _is_numbered(self) -> bool:
+        return not self._order.timestamp
 
     @property
     def _order(self) -> RecordOrder:

@@ -4,6 +4,7 @@ A block counts once its account stands beside it under the same name (spark_jobs
 between left a file that nobody reads. Within a file the records of each bucket are a row group of their own.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from kafka_reader.ordered_records import OrderedRecords
 from spark_jobs.audits import blocks
 from spark_jobs.audits.blocks import Account
 
-_SCHEMA = pa.schema(
+SCHEMA = pa.schema(
     [
         ("side", pa.string()),
         ("partition", pa.int32()),
@@ -30,6 +31,7 @@ _SCHEMA = pa.schema(
         ("bucket", pa.int64()),
     ]
 )
+_BUCKET = SCHEMA.get_field_index("bucket")
 
 
 def rows_of(found: OrderedRecords, rows: np.ndarray, name: str, window: tuple[int, int], buckets: int) -> pa.Table:
@@ -49,16 +51,16 @@ def rows_of(found: OrderedRecords, rows: np.ndarray, name: str, window: tuple[in
         (offset >= window[0]) & (offset < window[1]),
         blocks.bucket_of(found.id_hash[rows], buckets).astype(np.int64),
     ]
-    return pa.table([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=_SCHEMA)
+    return pa.table([pa.array(c) if isinstance(c, np.ndarray) else c for c in columns], schema=SCHEMA)
 
 
 def write(folder: Path, name: str, first: int, following: int, rows: Sequence[pa.Table], account: Account) -> None:
     """The records of offsets [first, following) of one range; the account, written last, makes them count."""
-    found = pa.concat_tables([_SCHEMA.empty_table(), *rows]).sort_by("bucket")
+    found = pa.concat_tables([SCHEMA.empty_table(), *rows]).sort_by("bucket")
     ends = np.flatnonzero(np.diff(found["bucket"].to_numpy(), append=np.int64(-1))) + 1
     with (
         blocks.atomically(_path(folder, name, first, following)) as temporary,
-        pq.ParquetWriter(temporary, _SCHEMA, compression="lz4") as writer,
+        pq.ParquetWriter(temporary, SCHEMA, compression="lz4") as writer,
     ):
         for begin, end in zip([0, *ends], ends, strict=False):
             writer.write_table(found.slice(begin, end - begin))
@@ -72,6 +74,22 @@ def complete(folder: Path) -> list[Path]:
         for name, ranges in blocks.covered(folder).items()
         for first, following in ranges
     )
+
+
+def sizes(folder: Path) -> dict[int, int]:
+    """By bucket, how many records there are of it; of a bucket without any there is none."""
+    found: Counter[int] = Counter()
+    for path in complete(folder):
+        known = pq.read_metadata(path)
+        groups = (known.row_group(number) for number in range(known.num_row_groups))
+        found.update({group.column(_BUCKET).statistics.min: group.num_rows for group in groups})
+    return found
+
+
+def read_bucket(folder: Path, bucket: int) -> pa.Table:
+    """All records of one bucket."""
+    paths = complete(folder)
+    return pq.read_table(paths, filters=[("bucket", "=", bucket)]) if paths else SCHEMA.empty_table()
 
 
 def _path(folder: Path, name: str, first: int, following: int) -> Path:

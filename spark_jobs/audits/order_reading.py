@@ -11,12 +11,15 @@ from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.folders import READ
 from spark_jobs.audits.reading import MOST_IDS, Reading
 from spark_jobs.audits.tasks import OrderTask, Outcome
+from spark_jobs.sources.open_clusters import OpenClusters
 
 
-def read_order(task: OrderTask) -> Outcome:
+def read_order(task: OrderTask, clusters: OpenClusters) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
     reading = Reading(
-        task.request, lambda fetched: decode_ordered(fetched.blob, fetched.aborted, task.order, fetched.headers)
+        task.request,
+        clusters,
+        lambda fetched: decode_ordered(fetched.blob, fetched.aborted, task.order, fetched.headers),
     )
     kept: list[pa.Table] = []
     account = Account()

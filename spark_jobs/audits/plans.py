@@ -14,7 +14,7 @@ from spark_jobs.ranges import Part
 
 SOURCE, SINK = "source", "sink"
 IDS_AT_ONCE = 1_000_000  # of both sides, compared by one task: about 60 MB
-ORDERED_AT_ONCE = 250_000  # records compared by one query, one slice: about 5 s of two processors
+ORDERED_AT_ONCE = 250_000  # records compared by one task, or by one query of Spark: then about 5 s of two processors
 SHORTEST_CUT = 50_000  # offsets: below it a task costs more than its reading
 
 

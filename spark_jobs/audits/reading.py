@@ -1,7 +1,6 @@
 """Reading one range in a worker of an audit: as far as there is time, and knowing how far it got."""
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -17,6 +16,7 @@ from kafka_reader.fetch import Fetched, OffsetsGoneError
 from kafka_reader.list_offsets import fetch_offsets, log_start_request
 from spark_jobs.audits.blocks import Account
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 from spark_jobs.sources.range_reading import MAX_BYTES, answers, decoded, in_range_of
 
 R = TypeVar("R", bound=Records)
@@ -29,13 +29,12 @@ class Reading(Generic[R]):
     """Reads a range and knows how far it got. Ends at the range's end, with `error`, or with `purged_to`.
 
     `purged_to`: the log start has moved past where the reading would have gone on; nothing below it is stored.
-    Without `connections` it has its own.
     """
 
     request: RangeRequest
+    clusters: OpenClusters
     decoded: Callable[[Fetched], R]
     max_bytes: int = MAX_BYTES
-    connections: Connections | None = None
     reached: int = field(init=False)
     purged_to: int | None = field(init=False, default=None)
     error: str | None = field(init=False, default=None)
@@ -62,16 +61,13 @@ class Reading(Generic[R]):
     def __iter__(self) -> Iterator[tuple[R, np.ndarray]]:
         """Records of one answer after another, with those inside the range."""
         try:
-            with self._connected() as connections:
-                try:
-                    yield from self._records(connections)
-                except OffsetsGoneError as exc:
-                    self._note_purge(connections, exc)
+            connections = self.clusters.connections(self.request)
+            try:
+                yield from self._records(connections)
+            except OffsetsGoneError as exc:
+                self._note_purge(connections, exc)
         except (CollectionError, CorruptBatchError) as exc:
             self.error = str(exc)
-
-    def _connected(self) -> AbstractContextManager[Connections]:
-        return nullcontext(self.connections) if self.connections else connections_of(self.request)
 
     def _records(self, connections: Connections) -> Iterator[tuple[R, np.ndarray]]:
         end = self.request.range.next_offset
@@ -93,15 +89,9 @@ class Reading(Generic[R]):
             self.purged_to = min(answer, wanted.next_offset)
 
 
-def of_ids(
-    request: RangeRequest, max_bytes: int = MAX_BYTES, connections: Connections | None = None
-) -> Reading[Records]:
+def of_ids(request: RangeRequest, clusters: OpenClusters, max_bytes: int = MAX_BYTES) -> Reading[Records]:
     """Records with the ids that the request asks for."""
-    return Reading(request, lambda fetched: decoded(fetched, request.message_id), max_bytes, connections)
-
-
-def connections_of(request: RangeRequest) -> Connections:
-    return Connections(request.bootstrap_servers, request.security)
+    return Reading(request, clusters, lambda fetched: decoded(fetched, request.message_id), max_bytes)
 
 
 def account_of(records: Records, in_range: np.ndarray, window: tuple[int, int], compared: int) -> Account:

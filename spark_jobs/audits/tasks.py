@@ -65,6 +65,15 @@ class CompareTask:
 
 
 @dataclass(frozen=True, slots=True)
+class OrderCompareTask:
+    """Compare one bucket of keys; `is_numbered`: places are numbers, and no times."""
+
+    folder: Path
+    bucket: int
+    is_numbered: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SearchTask:
     """Look for the missing ids in the request's range of the sink, as far as there is time."""
 
@@ -84,7 +93,7 @@ class NameTask:
     path: Path
 
 
-Task = ReadTask | CompareTask | SearchTask | NameTask
+Task = ReadTask | CompareTask | OrderCompareTask | SearchTask | NameTask
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,26 @@ from functools import singledispatch
 import numpy as np
 
 from kafka_reader.batches import Records
-from spark_jobs.audits import blocks, comparing
+from spark_jobs.audits import blocks, comparing, order_comparing, order_files
 from spark_jobs.audits.blocks import Account, Copies
 from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.folders import FOUND, MISSING, READ, compared_path, missing_path
 from spark_jobs.audits.order_reading import read_order
 from spark_jobs.audits.plans import SINK, SOURCE
-from spark_jobs.audits.reading import MOST_IDS, account_of, connections_of, of_ids
-from spark_jobs.audits.tasks import CompareTask, ContentTask, Lane, NameTask, OrderTask, Outcome, ReadTask, SearchTask
+from spark_jobs.audits.reading import MOST_IDS, account_of, of_ids
+from spark_jobs.audits.tasks import (
+    CompareTask,
+    ContentTask,
+    Lane,
+    NameTask,
+    OrderCompareTask,
+    OrderTask,
+    Outcome,
+    ReadTask,
+    SearchTask,
+)
 from spark_jobs.id_hashes import counted, is_among
+from spark_jobs.sources.open_clusters import OpenClusters
 from spark_jobs.sources.range_reading import id_texts
 
 LISTED = 200  # ids listed for each state and bucket; all are counted
@@ -24,24 +35,25 @@ LISTED = 200  # ids listed for each state and bucket; all are counted
 def work_lane(lane: Lane) -> Outcome:
     """One task after another while there is time."""
     started, done = time.process_time(), Outcome()
-    for task in lane.tasks:
-        outcome = work(task)
-        done = done.plus(replace(outcome, done=int(outcome.error is None)))
-        if _now_ms() >= lane.until_ms:
-            break
+    with OpenClusters() as clusters:
+        for task in lane.tasks:
+            outcome = work(task, clusters)
+            done = done.plus(replace(outcome, done=int(outcome.error is None)))
+            if _now_ms() >= lane.until_ms:
+                break
     return replace(done, cpu_s=time.process_time() - started)
 
 
 @singledispatch
-def work(task: object) -> Outcome:
+def work(task: object, clusters: OpenClusters) -> Outcome:
     """Do it; what fails because of the cluster is an error in the outcome, and the rest of the slice stands."""
     raise TypeError(f"no task: {task!r}")
 
 
 @work.register
-def _read(task: ReadTask) -> Outcome:
+def _read(task: ReadTask, clusters: OpenClusters) -> Outcome:
     """One answer at least, else a slice that starts late would never come forward."""
-    reading = of_ids(task.request)
+    reading = of_ids(task.request, clusters)
     kept = Kept(task, reading.first)
     for records, in_range in reading:
         kept.add(records, in_range)
@@ -84,10 +96,10 @@ work.register(ContentTask, read_content)
 
 
 @work.register
-def _search(task: SearchTask) -> Outcome:
+def _search(task: SearchTask, clusters: OpenClusters) -> Outcome:
     missing = [blocks.read_copies(path).id_hash for path in sorted((task.folder / MISSING).glob("*.arrow"))]
     wanted = np.unique(np.concatenate(missing))
-    reading = of_ids(task.request)
+    reading = of_ids(task.request, clusters)
     found: list[Copies] = []
     for records, in_range in reading:
         rows = np.flatnonzero(in_range & records.is_visible & records.has_id)
@@ -105,7 +117,7 @@ def _search(task: SearchTask) -> Outcome:
 
 
 @work.register
-def _compare(task: CompareTask) -> Outcome:
+def _compare(task: CompareTask, _clusters: OpenClusters) -> Outcome:
     """Sums and examples go to a small file; missing ids, which the search needs, to one of their own."""
     source, sink = (
         comparing.grouped(
@@ -135,21 +147,29 @@ def _compare(task: CompareTask) -> Outcome:
 
 
 @work.register
-def _name(task: NameTask) -> Outcome:
+def _compare_order(task: OrderCompareTask, _clusters: OpenClusters) -> Outcome:
+    found = order_comparing.compare(
+        order_files.read_bucket(task.folder / READ, task.bucket), is_numbered=task.is_numbered
+    )
+    blocks.write_json(compared_path(task.folder, task.bucket), found)
+    return Outcome()
+
+
+@work.register
+def _name(task: NameTask, clusters: OpenClusters) -> Outcome:
     """One batch a time; an offset that is gone by now stays without a text."""
     texts: dict[int, str | None] = {}
     error = None
     left = sorted(task.offsets)
-    with connections_of(task.request) as connections:
-        while left:
-            wanted = replace(task.request.range, first_offset=left[0], next_offset=left[0] + 1)
-            reading = of_ids(replace(task.request, range=wanted), max_bytes=1, connections=connections)
-            for records, _ in reading:
-                rows = np.flatnonzero(np.isin(records.offset, left) & records.has_id)
-                found = id_texts(task.request, records, rows).to_pylist()
-                texts |= dict(zip(records.offset[rows].tolist(), found, strict=True))
-            error = error or reading.error
-            left = [offset for offset in left[1:] if offset not in texts]
+    while left:
+        wanted = replace(task.request.range, first_offset=left[0], next_offset=left[0] + 1)
+        reading = of_ids(replace(task.request, range=wanted), clusters, max_bytes=1)
+        for records, _ in reading:
+            rows = np.flatnonzero(np.isin(records.offset, left) & records.has_id)
+            found = id_texts(task.request, records, rows).to_pylist()
+            texts |= dict(zip(records.offset[rows].tolist(), found, strict=True))
+        error = error or reading.error
+        left = [offset for offset in left[1:] if offset not in texts]
     blocks.write_json(task.path, {str(offset): text for offset, text in texts.items()})
     return Outcome(error=error)
 

@@ -1,7 +1,6 @@
 """Reads ranges in a Spark worker: fetch, decode, keep the sampled ids, and account for every offset."""
 
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -14,10 +13,11 @@ from kafka_reader.errors import CollectionError
 from kafka_reader.fetch import Fetched, read_range
 from kafka_reader.fetch import Part as FetchedPart
 from kafka_reader.pace import Pace
-from settings import MessageId, Security
+from settings import MessageId
 from spark_jobs.sampling import is_kept
 from spark_jobs.sources.accounts import Account
 from spark_jobs.sources.kafka_ranges import IDS, RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 
 # Of an answer: what a worker holds at a time, with its decoded columns. Each costs a millisecond beside its bytes.
 MAX_BYTES = 6_000_000
@@ -31,13 +31,9 @@ _SCHEMA = pa.schema([("range", pa.int32()), ("ids", pa.binary()), ("account", _A
 
 def read_requests(numbered: Iterable[tuple[int, RangeRequest]]) -> Iterator[pa.RecordBatch]:
     """One range after another over the same connections; one that fails stops no other."""
-    with ExitStack() as closing:
-        opened: dict[tuple[str, Security], Connections] = {}
+    with OpenClusters() as clusters:
         for number, request in numbered:
-            cluster = request.bootstrap_servers, request.security
-            if cluster not in opened:
-                opened[cluster] = closing.enter_context(Connections(*cluster))
-            yield from _read_request(opened[cluster], number, request)
+            yield from _read_request(clusters.connections(request), number, request)
 
 
 def _read_request(connections: Connections, number: int, request: RangeRequest) -> Iterator[pa.RecordBatch]:

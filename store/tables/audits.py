@@ -42,7 +42,7 @@ AUDITS = (
             time("started_at", "null while it waits"),
             time("ended_at", "null until it is over"),
             text("state", "waiting, running, done, cancelled or failed"),
-            text("reason", "why it waits, failed or was cancelled, in one sentence"),
+            text("reason", "why it waits, or a part of it; why it failed or was cancelled; in one sentence"),
             text("step", "reading, comparing, searching or naming; null unless it runs"),
             integer("slices_done", "slices of at most 5 s that were finished"),
             integer("slices_planned", "as estimated now; slices_done when it is over"),

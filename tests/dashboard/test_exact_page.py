@@ -145,6 +145,17 @@ def test_the_order_within_keys_is_asked_for_where_it_is_declared(visit, store):
     assert "Order within keys" in cells(app)
 
 
+def test_the_copies_of_batches_are_compared_on_request(visit, store):
+    end = whole_minute()
+    app = opened(visit, store, end)
+    next(field for field in app.text_input if field.label == "Your name").set_value("Ada").run()
+    pressed(app, "Compare the copies of batches").click().run()
+
+    (request,) = load_requests(store.parent / "data").requests
+    assert (request.job, request.from_ms, request.to_ms) == ("content", end - 900_000, end)
+    assert "Content of batches" in cells(app)
+
+
 def test_a_result_on_order_says_what_is_behind_what_and_counts_no_ids(visit, store):
     end = whole_minute()
     run_id = story_exact.build_order(store.parent / "data", end)

@@ -7,7 +7,6 @@ import pytest
 
 from dashboard import pipeline_rows, standing
 from dashboard.charts import small_strip
-from dashboard.components import tables
 from dashboard.shapes import Mark
 from dashboard.view import View
 from guarantees.findings import Bounds, Unit
@@ -176,7 +175,7 @@ def test_a_pipeline_with_a_hostile_name_is_text(visit, undeclared):  # noqa: F81
 
 
 def test_of_many_pipelines_the_worst_are_shown_and_the_rest_is_counted(visit, believable, monkeypatch):  # noqa: F811
-    monkeypatch.setattr(tables, "ROWS", 2)
+    monkeypatch.setattr(pipeline_rows, "SHOWN", 2)
 
     app = visit(believable, "overview")
 

@@ -57,6 +57,7 @@ def test_that_the_group_read_them_uncommitted_rests_on_an_assumption_which_it_na
 
     assert [each.grade for each in one.statements] == [Grade.PROVEN, Grade.PROBABLE]
     assert "from orders alone" in one.statements[1].assumption
+    assert "purged before they were read" in one.statements[1].assumption
     assert one.evidence["sought_since_ms"] == at(3), "what was searched for both is the shorter time"
     assert all(utc(at(3)) in text for text in (one.statements[0].text, one.statements[1].assumption))
 

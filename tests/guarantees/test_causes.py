@@ -54,6 +54,8 @@ BELOW = fact(Kind.BELOW_MIN_ISR, 5)
 REWIND = fact(Kind.REWIND, 20, committed_offset_before=1400, committed_offset=0)
 AHEAD = fact(Kind.COMMITTED_AHEAD, 15, committed_offset=1400)
 IN_SINK = fact(Kind.DUPLICATE_WRITE, 60, topic="invoices", topic_id="sink")
+DISORDER = fact(Kind.OUT_OF_ORDER, 60, topic="invoices", topic_id="sink")
+GREW = fact(Kind.PARTITIONS_ADDED, 30, partition=None, partitions_before=3, partitions=4)
 IN_SOURCE = fact(Kind.DUPLICATE_WRITE, 30)
 REDELIVERY = fact(Kind.POSSIBLE_REDELIVERY, 30)
 UNCLEAN = fact(Kind.UNCLEAN_ELECTION, 9, leader_epoch=4)
@@ -105,6 +107,12 @@ AT_PLACE = [
     ("handed on from the source", Grade.PROBABLE, IN_SINK, IN_SOURCE,
      [(IN_SINK, fact(Kind.DUPLICATE_WRITE, 61)), (fact(Kind.DUPLICATE_WRITE, 331, topic="invoices"), IN_SOURCE)]),
     ("handed on from the source", Grade.PROBABLE, fact(Kind.DUPLICATE_WRITE, 330, topic="invoices"), IN_SOURCE, []),
+    ("out of order at the source", Grade.PROBABLE, DISORDER, fact(Kind.OUT_OF_ORDER, 30),
+     [(DISORDER, fact(Kind.OUT_OF_ORDER, 61)), (replace(DISORDER, happened_at_ms=T + 330_001),
+      fact(Kind.OUT_OF_ORDER, 30)), (DISORDER, fact(Kind.OUT_OF_ORDER, 30, topic="other"))]),
+    ("keys moved between partitions", Grade.POSSIBLE, DISORDER, GREW,
+     [(DISORDER, proof(GREW, partitions_before=None)), (DISORDER, replace(GREW, happened_at_ms=T + 61_000)),
+      (fact(Kind.OUT_OF_ORDER, 60), GREW)]),
     ("reset past the hole", Grade.PROBABLE, SKIPPED, proof(EXPIRED, newest_committed_offset=100),
      [(SKIPPED, proof(EXPIRED, newest_committed_offset=101)), (SKIPPED, EXPIRED)]),
     ("came back from beyond the end", Grade.PROBABLE, SKIPPED, proof(AHEAD, committed_offset=100),
@@ -316,6 +324,7 @@ NEVER_EXPLAINED = {
     Kind.RESENT_BATCH,
     Kind.SEQUENCE_GAP,
     Kind.TORN_TRANSACTION,
+    Kind.CONFLICTING_OFFSET,
 }
 
 

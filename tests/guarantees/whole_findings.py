@@ -11,9 +11,11 @@ from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Finding, Kind, Unit
 from guarantees.rules import odd_timestamps
 from guarantees.rules.aborted_reads import aborted_read_findings
+from guarantees.rules.conflicting_offsets import conflict_findings
 from guarantees.rules.duplicates import duplicate_findings
 from guarantees.rules.losses import loss_episodes, loss_findings
-from tests.guarantees import test_aborted_reads
+from guarantees.rules.out_of_order import order_findings
+from tests.guarantees import test_aborted_reads, test_conflicting_offsets, test_out_of_order
 from tests.guarantees.builders import (
     PARTITION,
     T0,
@@ -150,6 +152,23 @@ def aborted_at_sink() -> Finding:
     return found
 
 
+def out_of_order() -> Finding:
+    (found,) = order_findings([test_out_of_order.GROUP], at(9))
+    return found
+
+
+def conflicting_offset_on_a_replica() -> Finding:
+    (found,) = conflict_findings([test_conflicting_offsets.COPY], [WRITER])
+    return found
+
+
+def conflicting_offset_since_it_was_read_earlier() -> Finding:
+    (batch, *_) = test_conflicting_offsets.COPY.batches
+    copy = replace(test_conflicting_offsets.COPY, replica=None, batches=(batch,), is_all=False)
+    (found,) = conflict_findings([copy], [])
+    return found
+
+
 def lost_write() -> Finding:
     ids = [lost(5, 20, rate=0.25), lost(7, 21), lost(6, 22, late=True)]
     (found,) = loss_findings(loss_episodes(AUDIT, {3: ids}, lambda _: Bounds(2, 8, 30, Unit.MESSAGE_IDS)))
@@ -182,6 +201,9 @@ WHOLE: Mapping[str, Callable[[], Finding]] = (
             duplicate_write_of_the_same_sequence,
             duplicate_write_that_is_estimated,
             aborted_at_sink,
+            out_of_order,
+            conflicting_offset_on_a_replica,
+            conflicting_offset_since_it_was_read_earlier,
             lost_write,
             lost_write_of_one_to_one,
         )

@@ -41,16 +41,30 @@ def ten(base_offset):
     return batch([Sent() for _ in range(10)], base_offset=base_offset)
 
 
+SILENCE = BrokerUnavailableError("silence")
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Silence is a time-out, and a short one."""
+    monkeypatch.setattr("kafka_reader.fetch._SOON_S", 0.0)
+    monkeypatch.setattr("kafka_reader.fetch._BACK_WITHIN_S", 0.0)
+
+
 class ScriptedBrokers:
     """Gives its answers in order and notes who was asked for which offset; always names `leader` in metadata."""
 
     def __init__(self, *answers, leader=2):
-        self._answers, self._leader, self.asked = list(answers), leader, []
+        self._answers, self._leader, self.asked, self.timeouts_s = list(answers), leader, [], []
         self.prepared = PreparedRequests()
 
     def send(self, node_id, request, timeout_s=None):
         self.asked.append((node_id, request.topics[0].partitions[0].fetch_offset))
-        return self._answers.pop(0)
+        self.timeouts_s.append(timeout_s)
+        answer = self._answers.pop(0)
+        if isinstance(answer, CollectionError):
+            raise answer
+        return answer
 
     def learn_brokers(self, brokers, cluster_id):
         """Nobody is reached by an address."""
@@ -95,6 +109,37 @@ def test_moved_leader_is_followed():
 
     assert len(read(brokers)) == 2
     assert brokers.asked == [(1, 0), (2, 0), (2, 10)]
+
+
+def test_silent_leader_that_was_replaced_is_left_for_the_one_that_leads_now():
+    brokers = ScriptedBrokers(SILENCE, answer(ten(0)), answer(ten(10)), leader=2)
+
+    assert len(read(brokers)) == 2
+    assert brokers.asked == [(1, 0), (2, 0), (2, 10)]
+
+
+def test_slow_leader_is_waited_for_the_second_time(slow):
+    brokers = ScriptedBrokers(SILENCE, answer(ten(0)), answer(ten(10)), leader=1)
+
+    assert len(read(brokers)) == 2
+    assert brokers.timeouts_s[:2] == [0.0, 10.0]
+    assert brokers.asked == [(1, 0), (1, 0), (1, 10)]
+
+
+def test_silent_leader_that_leads_still_is_an_error_after_the_second_time(slow):
+    brokers = ScriptedBrokers(SILENCE, SILENCE, leader=1)
+
+    with pytest.raises(BrokerUnavailableError, match="silence"):
+        read(brokers)
+    assert brokers.asked == [(1, 0), (1, 0)]
+
+
+def test_leader_that_is_known_to_be_silent_is_not_waited_for():
+    brokers = ScriptedBrokers(SILENCE, leader=1)
+
+    with pytest.raises(BrokerUnavailableError, match="silence"):
+        read(brokers)
+    assert brokers.asked == [(1, 0)]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from settings import MessageId, Security
 from spark_jobs.audits.reading import of_ids
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 
 pytestmark = pytest.mark.integration
 
@@ -44,7 +45,8 @@ def test_a_reading_takes_as_long_as_its_bytes_are_allowed_to(secure):
             bytes_per_s=bytes_per_s,
         )
         started_s = time.monotonic()
-        read = sum(int(in_range.sum()) for _, in_range in of_ids(request))
+        with OpenClusters() as clusters:
+            read = sum(int(in_range.sum()) for _, in_range in of_ids(request, clusters))
         assert read == RECORDS
         return time.monotonic() - started_s
 

@@ -4,17 +4,20 @@
 """
 
 import json
+import logging
 import socket
 import sys
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from pyspark.sql import functions as sf
 
 from guarantees.audits import Job
-from settings import SparkSettings
+from settings import MessageId, SparkSettings
 from spark_jobs.audited import audited_topics
 from spark_jobs.audits import folders
 from spark_jobs.audits.exact import ExactAudit
@@ -40,20 +43,56 @@ _OF_THE_RUN = ("run_id", "observed_at", "segment")
 def answer(spark, script, data_dir, window, lanes):
     """What a round, the judging of its samples and an audit of the window find."""
     settings = script.settings(data_dir)
-    log = SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))
-    topics = audited_topics(settings.pipelines)
-    with (
-        MetricsWriter(data_dir / METRICS_FILE) as metrics,
-        AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
-    ):
-        LiveRounds(spark, settings, [cluster], log, metrics, _now_ms()).run_round(_now_ms())
-    log.close()
+    _run_rounds(spark, settings, data_dir)
     tables = snapshot(data_dir / METRICS_FILE, ["ledger", "duplicates"])
     return {
         **{name: _in_order(python_rows(name, tables[name])) for name in tables},
         "judged": _judged(spark, script, data_dir),
         "audit": _audited(spark, settings, data_dir, window, lanes),
     }
+
+
+def decoded(spark, script, data_dir, tasks):
+    """A round whose ids a decoder of the executors makes, one for which they have none, and what is said of that."""
+    recorder = Recorder()
+    logging.getLogger("spark_jobs.preflight").addHandler(recorder)
+    check_executors(spark, tasks, ["shouted", "nowhere"])
+    found = {"said": recorder.said}
+    for name in ("shouted", "nowhere"):
+        folder = data_dir / name
+        folder.mkdir(parents=True)
+        _run_rounds(spark, script.settings(folder, id=MessageId(decoder=name)), folder, 2)
+        messages = [row["message"] for row in python_rows("job_runs", snapshot(folder / METRICS_FILE)["job_runs"])]
+        ids = {each for path in segments(folder, "id_samples", None) for each in _message_ids(path)}
+        found[name] = {"ids": sorted(ids), "waits": [message for message in messages if message]}
+    return found
+
+
+def _run_rounds(spark, settings, data_dir, rounds=1):
+    topics = audited_topics(settings.pipelines)
+    with (
+        closing(SegmentLog(data_dir, producer_name(socket.gethostname(), "jobs"))) as log,
+        MetricsWriter(data_dir / METRICS_FILE) as metrics,
+        AuditedCluster(settings.clusters[0], topics, settings.spark.round_s) as cluster,
+    ):
+        live = LiveRounds(spark, settings, [cluster], log, metrics, _now_ms())
+        for _ in range(rounds):
+            live.run_round(_now_ms())
+
+
+def _message_ids(path):
+    return pq.read_table(path)["message_id"].to_pylist()
+
+
+class Recorder(logging.Handler):
+    """Keeps what is logged."""
+
+    def __init__(self):
+        super().__init__()
+        self.said = []
+
+    def emit(self, record):
+        self.said.append(record.getMessage())
 
 
 def _judged(spark, script, data_dir):
@@ -93,11 +132,13 @@ def main() -> None:
     settings = SparkSettings(**spec["spark"])
     spark = spark_session(settings)
     warm_up(spark)
-    rows = answer(spark, Script(**spec["script"]), Path(spec["data_dir"]), spec["window"], tasks_at_once(settings))
+    script = Script(**spec["script"])
+    rows = answer(spark, script, Path(spec["data_dir"]), spec["window"], tasks_at_once(settings))
     try:
-        check_executors(spark, tasks_at_once(settings), (*NEEDED, "no_such_module"))
+        check_executors(spark, tasks_at_once(settings), needed=(*NEEDED, "no_such_module"))
     except ExecutorLacksError as exc:
         rows["preflight"] = str(exc)
+    rows["decoded"] = decoded(spark, script, Path(spec["data_dir"]) / "decoded", tasks_at_once(settings))
     spark.stop()
     print(json.dumps(rows))
 

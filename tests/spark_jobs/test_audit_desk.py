@@ -20,6 +20,7 @@ from spark_jobs.audits.tasks import Outcome, ReadTask, SearchTask
 from spark_jobs.audits.working import work
 from spark_jobs.findings import RecordFindings
 from spark_jobs.live import audit_between_rounds
+from spark_jobs.sources.open_clusters import OpenClusters
 from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row
 from store.findings import load_findings
 from store.log import SegmentLog
@@ -92,7 +93,7 @@ class Office:
 
     def do(self, task):
         if not isinstance(task, ReadTask | SearchTask):
-            return work(task)
+            return work(task, OpenClusters())
         wanted = task.request.range
         reached = min(wanted.first_offset + AT_ONCE, wanted.next_offset)
         side, partition = task.name.split("-")

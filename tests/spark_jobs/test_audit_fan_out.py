@@ -7,6 +7,7 @@ from spark_jobs.audits.plans import SINK, SOURCE
 from spark_jobs.audits.tallies import LATE, LOST, SURPLUS, tally
 from spark_jobs.audits.tasks import CompareTask
 from spark_jobs.audits.working import work
+from spark_jobs.sources.open_clusters import OpenClusters
 from tests.spark_jobs.histories import Copy, plan, spool
 
 INSIDE, BEHIND = 15, 45
@@ -18,7 +19,7 @@ def counted(tmp_path, fan_out, inside, behind):
     folder = folders.run_folder(tmp_path, "r")
     sink = [Copy(SINK, 0, INSIDE + number, 7) for number in range(inside)]
     spool([Copy(SOURCE, 0, INSIDE, 7), *sink], folder, 1)
-    work(CompareTask(planned.job, planned.ranges, folder, 0, fan_out))
+    work(CompareTask(planned.job, planned.ranges, folder, 0, fan_out), OpenClusters())
     found = [Copy(SINK, 0, BEHIND + number, 7) for number in range(behind)]
     spool(found, folder, 1, pieces=((40, 60),), kind=folders.FOUND)
     result = tally(planned, folder)

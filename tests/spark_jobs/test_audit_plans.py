@@ -16,6 +16,7 @@ from spark_jobs.audits.tasks import Outcome, in_lanes
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 from store.audit_requests import AuditRequest
 from store.log import SegmentLog
 from tests.spark_jobs.histories import audit_range, plan
@@ -84,7 +85,7 @@ def test_a_long_piece_is_cut_so_that_every_worker_has_work_and_nothing_is_read_t
 
 
 def test_a_worker_goes_on_with_its_next_task_while_there_is_time(monkeypatch):
-    monkeypatch.setattr(working, "work", lambda task: Outcome(offsets=task))
+    monkeypatch.setattr(working, "work", lambda task, _clusters: Outcome(offsets=task))
     (first, second) = in_lanes([1, 2, 3, 4, 5], 2, until_ms=10**15)
 
     assert (first.tasks, second.tasks) == ((1, 3, 5), (2, 4))
@@ -93,7 +94,7 @@ def test_a_worker_goes_on_with_its_next_task_while_there_is_time(monkeypatch):
 
 
 def test_a_task_that_failed_is_not_done_and_the_others_of_its_lane_are(monkeypatch):
-    monkeypatch.setattr(working, "work", lambda task: Outcome(error=task))
+    monkeypatch.setattr(working, "work", lambda task, _clusters: Outcome(error=task))
     (lane,) = in_lanes([None, "nobody answered", "nor there"], 1, until_ms=10**15)
 
     assert (working.work_lane(lane).done, working.work_lane(lane).error) == (1, "nobody answered")
@@ -185,7 +186,7 @@ def test_a_slice_has_as_many_tasks_as_the_master_runs_side_by_side(master, conf,
 ])  # fmt: skip
 def test_a_purged_stretch_is_counted_only_where_it_lies_in_the_window(reached, purged_to, in_window):
     wanted = OffsetRange(Part("c", "orders", "id", 0), 1, reached, 100)
-    reading = of_ids(RangeRequest(wanted, "nobody:1", Security(), MessageId(key=True), 1.0, 60.0, True))
+    reading = of_ids(RangeRequest(wanted, "nobody:1", Security(), MessageId(key=True), 1.0, 60.0, True), OpenClusters())
     reading.purged_to = purged_to
 
     assert reading.pass_purged((10, 30)) == in_window

@@ -26,7 +26,17 @@ def foreign_python(tmp_path_factory):
     for name in ("settings", "kafka_reader", "kafka", "spark_jobs"):
         tried = subprocess.run([python, "-c", f"import {name}"], env={}, cwd=python.parent, capture_output=True)
         assert b"ModuleNotFoundError" in tried.stderr, f"{name} can be imported: this would prove nothing"
+    install_decoder(next(python.parents[1].glob("lib/python*/site-packages")))
     return python
+
+
+def install_decoder(packages):
+    """A small package of somebody's own, of which the project knows nothing but the name of its entry point."""
+    (packages / "our_ids.py").write_text("def shouted(key, value):\n    return key.decode().upper()\n")
+    about = packages / "our_ids-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: our-ids\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[tidemark.decoders]\nshouted = our_ids:shouted\n")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +83,17 @@ def elsewhere(script, data_dir, **spark):
 
 def assert_same(found, here):
     assert "no_such_module. Install requirements-executor.txt" in found.pop("preflight")
+    assert_decoded(**found.pop("decoded"))
     assert found == here
+
+
+def assert_decoded(said, shouted, nowhere):
+    """The executors have one of the two decoders, this process has none."""
+    (named,) = said
+    assert "lacks the decoder nowhere. Install its package for the executors' Python." in named
+    assert {"LZ4-0", "KEPT-6", "STRANGE-3"} <= set(shouted["ids"])
+    assert (shouted["waits"], nowhere["ids"]) == ([], [])
+    assert any("no decoder 'nowhere' is installed here" in reason for reason in nowhere["waits"])
 
 
 def test_a_standalone_cluster_whose_executors_do_not_know_the_project_finds_the_same_rows(

@@ -21,6 +21,7 @@ from spark_jobs.audits.content_reading import read_content
 from spark_jobs.audits.exact import AuditFailedError, ExactAudit
 from spark_jobs.audits.order import OrderAudit
 from spark_jobs.audits.planning import fetch_plan
+from spark_jobs.sources.open_clusters import OpenClusters
 from store.audit_requests import AuditRequest
 from store.log import SegmentLog
 from tests.kafka_reader.built_batches import HEADER, seal
@@ -120,7 +121,8 @@ def test_every_replica_is_read_and_compared_with_the_leader_and_with_what_was_re
     audit = ContentAudit(spark, plan, folders.run_folder(tmp_path, "r2"), settings.pipelines[0], settings.clusters[0],
                          lanes=1)  # fmt: skip
     (task, *_) = [task for _, tasks in audit._steps(now_ms() + 60_000) for task in tasks() if task.name == "source-0"]
-    assert read_content(task).error is None
+    with OpenClusters() as clusters:
+        assert read_content(task, clusters).error is None
     found = content_tally(plan, folders.run_folder(tmp_path, "r2"))
 
     assert found.content["source", 0]["batches_differing"] == 2 + 1

@@ -12,6 +12,7 @@ from spark_jobs.audits.blocks import Account, accounts, covered
 from spark_jobs.audits.tasks import ReadTask
 from spark_jobs.ranges import OffsetRange, Part
 from spark_jobs.sources.kafka_ranges import RangeRequest
+from spark_jobs.sources.open_clusters import OpenClusters
 from tests.kafka_reader.built_batches import Sent, batch
 
 BY_KEY = MessageId(key=True)
@@ -46,11 +47,11 @@ class Scripted:
 
 def read(folder, monkeypatch, most=25, until_ms=10**15, **scripted):
     monkeypatch.setattr(working, "MOST_IDS", most)
-    monkeypatch.setattr(working, "of_ids", lambda _: Scripted(**scripted))
+    monkeypatch.setattr(working, "of_ids", lambda *_: Scripted(**scripted))
     wanted = OffsetRange(Part("c", "orders", "id", 3), 1, 0, 100)
     request = RangeRequest(wanted, "nobody:1", Security(), BY_KEY, 1.0, 60.0, True)
     (folder / working.READ).mkdir()
-    return working.work(ReadTask(request, "source-3", (0, 100), folder, 2, until_ms))
+    return working.work(ReadTask(request, "source-3", (0, 100), folder, 2, until_ms), OpenClusters())
 
 
 def kept(folder):

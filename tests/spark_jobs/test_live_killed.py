@@ -1,17 +1,15 @@
 """Live rounds killed at random points and started again end with the metrics of rounds that nobody disturbed."""
 
 import random
-from collections import Counter
 
 import pytest
 
-from guarantees.findings import Kind
 from spark_jobs import rounds
 from spark_jobs.findings import RecordFindings
 from store.metrics import MetricsWriter, Transaction
-from store.reading import read
+from tests.spark_jobs.outcomes import begin, end, outcome, send_a_turn
 from tests.spark_jobs.scripted import Script, ids
-from tests.spark_jobs.test_live import findings, live_rounds, metric, now_ms
+from tests.spark_jobs.test_live import live_rounds, now_ms
 
 pytestmark = [pytest.mark.integration, pytest.mark.spark]
 
@@ -57,43 +55,27 @@ class Reaper:
 def run_until_killed(reaper, countdown, live, script, name):
     """Each round finds something new to read."""
     reaper.countdown = countdown
-    for number in range(20):
+    for number in range(40):
         live.run_round(now_ms())
         script.send(script.source, ids(f"{name}-{number}", 0, 2))
 
 
-def outcome(data_dir):
-    """What must not depend on how the rounds were cut: totals of the ledger, copies by cause, samples, findings."""
-    totals, copies = Counter(), Counter()
-    for row in metric(data_dir, "ledger"):
-        totals.update({name: row[name] for name in ("records", "aborted_records", "markers", "sampled")})
-    for row in metric(data_dir, "duplicates"):
-        key = tuple(row[name] for name in ("partition", "cause", "first_producer_id", "producer_id"))
-        copies[key] += row["sampled_extra_copies"]
-    samples = read(data_dir, "id_samples").select(["topic", "partition", "offset", "id_hash"]).to_pylist()
-    told = {each.finding_id: each.bounds.estimate for each in findings(data_dir, Kind.DUPLICATE_WRITE)}
-    return totals, copies, sorted(tuple(row.values()) for row in samples), told
-
-
 def test_rounds_killed_at_ten_random_points_end_with_the_same_metrics(spark, cluster, tmp_path, monkeypatch):
     script = Script(cluster.bootstrap).create()
+    killed, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
     chance = random.Random(7)
-    settings = script.settings(tmp_path / "killed")
-    (tmp_path / "killed").mkdir()
     reaper, moments = Reaper(monkeypatch), set()
-    for turn in range(KILLS):
-        script.send(script.source, [*ids("a", 20 * turn, 20 * turn + 20), *ids("a", 0, turn)])
-        if turn % 4 == 0:
-            script.send_in_transaction(script.source, ids("gone", turn, turn + 1), is_committed=False)
-        with live_rounds(spark, settings, tmp_path / "killed") as killed, pytest.raises(Killed):
-            run_until_killed(reaper, chance.randrange(1, 15), killed, script, f"b{turn}")
-        moments.add(reaper.moment)
+    with begin(spark, script, (killed, undisturbed)):
+        for turn in range(KILLS):
+            send_a_turn(script, turn)
+            with live_rounds(spark, script.settings(killed), killed) as live, pytest.raises(Killed):
+                run_until_killed(reaper, chance.randrange(1, 40), live, script, f"b{turn}")
+            moments.add(reaper.moment)
+        end(spark, script, (killed, undisturbed))
     assert len(moments) >= 4, moments
-    (tmp_path / "undisturbed").mkdir()
-    for folder in ("killed", "undisturbed"):
-        with live_rounds(spark, script.settings(tmp_path / folder), tmp_path / folder) as last:
-            while last.run_round(now_ms()):
-                pass
 
-    assert outcome(tmp_path / "killed") == outcome(tmp_path / "undisturbed")
-    assert outcome(tmp_path / "undisturbed")[1].total() == sum(range(KILLS))
+    found = outcome(killed)
+    assert found == outcome(undisturbed)
+    assert found["copies"].total() == 2 * sum(range(KILLS)), "on the source and on the sink"
+    lost = {message_id for _, _, _, message_id, state, *_ in found["lost"] if state == "lost"}
+    assert lost >= {f"a-{20 * turn}" for turn in range(KILLS)}

@@ -1,8 +1,9 @@
-"""The order of records within their keys: Spark, DuckDB's SQL and plain Python count the same."""
+"""The order of records within their keys: a worker's numpy, Spark, DuckDB's SQL and plain Python count the same."""
 
 import json
 import random
 from dataclasses import replace
+from functools import partial
 
 import duckdb
 import numpy as np
@@ -10,15 +11,14 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.sql import functions as sf
 
 from guarantees.audits import Job
 from kafka_reader.ordered_records import decode_ordered
 from settings import ClusterSettings, PipelineSettings, RecordOrder
-from spark_jobs.audits import blocks, folders, order_files
+from spark_jobs.audits import blocks, folders, order, order_comparing, order_files
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.order import OrderAudit
-from spark_jobs.transforms.order import EXAMPLES, RECORDS, compared, order_accounts, violation_groups
+from spark_jobs.transforms.order import EXAMPLES, RECORDS
 from tests.kafka_reader.built_batches import Sent, batch
 from tests.spark_jobs.histories import plan
 from tests.spark_jobs.ordered import Placed, oracle
@@ -31,11 +31,30 @@ PIPELINE = PipelineSettings(
 CLUSTER = ClusterSettings(name="c", bootstrap_servers="nobody:1")
 
 
+compare = order.compare
+
+
 def by_spark(spark, records, *, is_numbered=True):
     rows = spark.createDataFrame([tuple(one.row.values()) for one in records], RECORDS)
-    found = compared(rows, sf.col("in_window"), is_numbered=is_numbered)
-    accounts = {(row.pop("side"), row.pop("partition")): row for row in order_accounts(found).toArrow().to_pylist()}
-    return accounts, violation_groups(found).toArrow().to_pylist()
+    return by_place(order.compare(rows, is_numbered=is_numbered))
+
+
+def by_a_worker(_spark, records, *, is_numbered=True):
+    return by_place(order_comparing.compare(stored(records), is_numbered=is_numbered))
+
+
+def by_place(found):
+    return {(row.pop("side"), row.pop("partition")): row for row in found["accounts"]}, found["groups"]
+
+
+def stored(records):
+    """As workers leave them in files."""
+    return pa.Table.from_pylist([one.row for one in records], order_files.SCHEMA)
+
+
+@pytest.fixture(params=[by_spark, by_a_worker], ids=["Spark", "a worker"])
+def counted_by(request, spark):
+    return partial(request.param, spark)
 
 
 SQL = """
@@ -74,10 +93,17 @@ def drawn(chance, side="source"):
 
 
 @given(st.randoms(use_true_random=False), st.booleans())
-def test_duckdb_and_plain_python_count_the_same(chance, is_numbered):
+def test_a_worker_duckdb_and_plain_python_count_the_same(chance, is_numbered):
     records = drawn(chance)
 
-    assert by_duckdb(records, is_numbered=is_numbered) == oracle(records, is_numbered=is_numbered)[0]
+    expected, violations = oracle(records, is_numbered=is_numbered)
+    accounts, groups = by_a_worker(None, records, is_numbered=is_numbered)
+    assert by_duckdb(records, is_numbered=is_numbered) == expected == accounts
+    assert sum(group["out_of_order"] for group in groups) == len(violations)
+
+
+def in_order(groups):
+    return sorted(groups, key=lambda group: json.dumps(group, sort_keys=True))
 
 
 @pytest.mark.parametrize("is_numbered", [True, False])
@@ -88,6 +114,8 @@ def test_spark_counts_as_they_do_and_names_the_violations(spark, is_numbered):
     expected, violations = oracle(records, is_numbered=is_numbered)
 
     assert accounts == expected == by_duckdb(records, is_numbered=is_numbered)
+    here, those = by_a_worker(spark, records, is_numbered=is_numbered)
+    assert (accounts, in_order(groups)) == (here, in_order(those))
     assert sum(group["out_of_order"] for group in groups) == len(violations) > 400
     examples = {(group["side"], group["partition"], example["later"]["offset"], example["earlier"]["offset"])
                 for group in groups for example in group["examples"]}  # fmt: skip
@@ -115,41 +143,41 @@ STORED = {  # out of order, repeated, missing
 
 
 @pytest.mark.parametrize("case", STORED)
-def test_gaps_repeats_and_disorder_are_told_apart(spark, case):
+def test_gaps_repeats_and_disorder_are_told_apart(counted_by, case):
     records, expected = STORED[case]
-    accounts, _ = by_spark(spark, records)
+    accounts, _ = counted_by(records)
     names = ("out_of_order", "repeated", "numbers_missing")
 
     assert tuple(accounts["source", 0][name] for name in names) == expected
 
 
-def test_missing_numbers_that_do_not_fit_are_unknown(spark):
+def test_missing_numbers_that_do_not_fit_are_unknown(counted_by):
     records = [
         replace(one, key=key) for key in range(6) for one in history(-(10**18) + 1, 10**18 - 1, first=10 + 2 * key)
     ]
 
-    assert by_spark(spark, records)[0]["source", 0]["numbers_missing"] is None
+    assert counted_by(records)[0]["source", 0]["numbers_missing"] is None
 
 
-def test_a_key_on_two_partitions_is_compared_on_each_alone_and_counted(spark):
-    accounts, groups = by_spark(spark, [*history(1, 2, 5), *history(3, 4, first=20, partition=1)])
+def test_a_key_on_two_partitions_is_compared_on_each_alone_and_counted(counted_by):
+    accounts, groups = counted_by([*history(1, 2, 5), *history(3, 4, first=20, partition=1)])
 
     assert groups == []
     assert [account["keys_elsewhere"] for account in accounts.values()] == [1, 1]
     assert [account["numbers_missing"] for account in accounts.values()] == [0, 0]
 
 
-def test_equal_times_are_in_order_and_only_a_time_that_goes_back_is_judged(spark):
-    accounts, _ = by_spark(spark, history(5, 5, 5, 7, 5, 6), is_numbered=False)
+def test_equal_times_are_in_order_and_only_a_time_that_goes_back_is_judged(counted_by):
+    accounts, _ = counted_by(history(5, 5, 5, 7, 5, 6), is_numbered=False)
 
     assert accounts["source", 0] == {
         "ordered": 6, "keys": 1, "keys_elsewhere": 0, "out_of_order": 1, "repeated": 1, "numbers_missing": None,
     }  # fmt: skip
 
 
-def test_a_violation_names_both_records_their_producers_and_their_distance(spark):
+def test_a_violation_names_both_records_their_producers_and_their_distance(counted_by):
     records = [Placed(7, 10, 9, pid=1), *(Placed(8, 11 + n, n) for n in range(5)), Placed(7, 16, 3, pid=None)]
-    _, (group,) = by_spark(spark, records)
+    _, (group,) = counted_by(records)
 
     assert (group["first_producer_id"], group["producer_id"], group["producer_epoch"]) == (1, -1, -1)
     assert (group["out_of_order"], group["keys"], group["nearest_offsets"], group["farthest_offsets"]) == (1, 1, 6, 6)
@@ -185,7 +213,14 @@ def audited(spark, folder, buckets, pipeline=PIPELINE):
     return audit.result()
 
 
-def test_an_audit_compares_bucket_by_bucket_and_reads_no_block_whose_worker_died(spark, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("most", "by_spark"), [(order.MOST_IN_MEMORY, 0), (40, 2), (0, 4)])
+def test_an_audit_compares_bucket_by_bucket_and_leaves_to_spark_what_no_worker_may_hold(
+    spark, tmp_path, monkeypatch, most, by_spark
+):
+    """Of four buckets; one block's worker had died, and it is not read."""
+    asked = []
+    monkeypatch.setattr(order, "compare", lambda *frame, **how: asked.append(how) or compare(*frame, **how))
+    monkeypatch.setattr(order, "MOST_IN_MEMORY", most)
     monkeypatch.setattr("spark_jobs.audits.plans.ORDERED_AT_ONCE", 40)
     folder = folders.run_folder(tmp_path, "r")
     spool(folder / folders.READ, 4)
@@ -199,6 +234,7 @@ def test_an_audit_compares_bucket_by_bucket_and_reads_no_block_whose_worker_died
     assert (group["out_of_order"], group["keys"], group["first_offset"], group["last_offset"]) == (20, 20, 40, 59)
     assert [example["at"] for example in group["examples"]] == [40, 41, 42, 43, 44]
     assert {example["key"] for example in group["examples"]} == {None}, "only hashes may be stored"
+    assert len(asked) == by_spark
 
 
 def test_an_audit_begun_anew_goes_on_with_the_buckets_that_are_left(spark, tmp_path, monkeypatch):

@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from settings import SparkSettings
-from spark_jobs.preflight import NEEDED, answer, in_words, lacking_by_host
+from spark_jobs.preflight import LACKS, LACKS_DECODERS, NEEDED, answer, decoders_in_words, in_words, lacking_by_host
 from spark_jobs.session import session_conf
 from spark_jobs.shipping import write_archive
 from tests.spark_jobs.spark_clusters import ROOT
@@ -49,7 +49,7 @@ def test_the_archive_holds_every_module_a_worker_imports_and_the_schemas_of_kafk
 
 def test_what_an_executor_lacks_is_named_with_its_host_once():
     answers = ['{"host": "b", "lacks": ["numpy"]}', '{"host": "a", "lacks": []}', '{"host": "b", "lacks": ["cramjam"]}']
-    lacking = lacking_by_host(answers)
+    lacking = lacking_by_host(answers, LACKS)
     assert lacking == {"b": ["cramjam", "numpy"]}
     assert in_words(lacking) == (
         "Spark's executors cannot read topics: b lacks cramjam, numpy. "
@@ -58,8 +58,21 @@ def test_what_an_executor_lacks_is_named_with_its_host_once():
 
 
 def test_an_executor_that_can_import_all_lacks_nothing():
-    assert lacking_by_host([answer('["json", "zipfile"]')]) == {}
-    assert list(lacking_by_host([answer('["json", "no_such_module"]')]).values()) == [["no_such_module"]]
+    assert lacking_by_host([answer('[["json", "zipfile"], []]')], LACKS) == {}
+    assert list(lacking_by_host([answer('[["json", "no_such_module"], []]')], LACKS).values()) == [["no_such_module"]]
+
+
+def test_a_decoder_that_an_executor_does_not_have_is_named_with_its_host():
+    lacking = lacking_by_host([answer('[["json"], ["orders-avro"]]')], LACKS_DECODERS)
+    assert list(lacking.values()) == [["orders-avro"]]
+    assert decoders_in_words({"a": ["orders-avro"]}) == (
+        "Topics whose ids need it are not read: a lacks the decoder orders-avro. "
+        "Install its package for the executors' Python."
+    )
+
+
+def test_nothing_is_said_of_decoders_where_a_module_is_lacking_that_finds_them():
+    assert lacking_by_host([answer('[["no_such_module"], ["orders-avro"]]')], LACKS_DECODERS) == {}
 
 
 @pytest.mark.parametrize("name", NEEDED)
