@@ -23,6 +23,7 @@ from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees.cadence import ASKED_LESS_OFTEN
 from settings import Settings
+from store.contracts import TABLES, Family
 
 Answer = TypeVar("Answer")
 StartedWith = tuple[tuple[tuple[str, str], ...], int]
@@ -33,8 +34,11 @@ DAY_MS = 24 * 60 * MINUTE_MS
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
 LARGE_COMMITS = 10_000  # asked for in one round
-# A page asks several questions of all states of one window, and the next page those of the same.
-READ_ONCE = frozenset({"partition_state"})
+# Asked about as a whole, by several questions of one window and by those of the next one; of members mostly those of
+# one group.
+READ_ONCE = frozenset(
+    name for name, table in TABLES.items() if table.family is Family.INTERVAL and name != "group_members"
+)
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,

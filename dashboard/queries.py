@@ -4,7 +4,6 @@ The views hold what was observed in the window asked about (store.reading.connec
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -64,8 +63,8 @@ def ask_together(
     Which restatement of an interval is the newest is asked once for all of them; samples are read faster than kept.
     Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
     """
-    asked = Counter(table for question in questions for table in question.tables)
-    read_once = [table for table, times in asked.items() if times > 1 and TABLES[table].family is Family.INTERVAL]
+    asked = {table for question in questions for table in question.tables}
+    read_once = [table for table in asked if TABLES[table].family is Family.INTERVAL]
     try:
         with connect(data_dir, Window(from_ms, to_ms), asked, read_once=read_once) as connection:
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}

@@ -19,8 +19,8 @@ from store.views import newest_query
 
 MOST_BYTES = 64 * 2**20
 KEPT_FOR_S = 120
-# Windows that begin within the same span share what is kept; older statements, of which there are many, tell none of
-# them anything.
+# Windows that begin and end within the same spans share what is kept. Older statements, of which there are many, tell
+# none of them anything.
 SPAN_MS = 5 * MINUTE_MS
 
 
@@ -32,24 +32,23 @@ def _size(rows: pa.Table) -> int:
 _kept: TTLCache[Any, pa.Table] = TTLCache(MOST_BYTES, KEPT_FOR_S, getsizeof=_size)
 
 
-def newest_intervals(
-    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], from_ms: int
-) -> pa.Table:
-    """What `store.views.held` takes the view of a window from; nobody changes it.
-
-    Raises duckdb.IOException where a file has gone.
-    """
-    return _newest(connection, table, tuple(segments), from_ms - from_ms % SPAN_MS)
+def span_of(from_ms: int, to_ms: int) -> tuple[int, int]:
+    """The window whose statements are kept for this one, ms since 1970."""
+    return from_ms - from_ms % SPAN_MS, -(-to_ms // SPAN_MS) * SPAN_MS
 
 
 def _key(
-    connection: duckdb.DuckDBPyConnection, table: Table, segments: tuple[Segment, ...], since_ms: int
+    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], since_ms: int
 ) -> tuple[object, ...]:
-    return table.name, segments, since_ms
+    return table.name, tuple(segments), since_ms
 
 
 @cached(_kept, key=_key, lock=Lock())
-def _newest(
-    connection: duckdb.DuckDBPyConnection, table: Table, segments: tuple[Segment, ...], since_ms: int
+def newest_intervals(
+    connection: duckdb.DuckDBPyConnection, table: Table, segments: Sequence[Segment], since_ms: int
 ) -> pa.Table:
+    """Of the segments, what `store.views.held` takes the view of a later window from; nobody changes it.
+
+    Raises duckdb.IOException where a file has gone.
+    """
     return connection.sql(newest_query(table, [segment.path for segment in segments], since_ms)).to_arrow_table()

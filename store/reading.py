@@ -12,7 +12,7 @@ import pyarrow as pa
 from store.contracts import TABLES, Family, Table
 from store.folders import Segment, hour_folders, list_folder, month_folders
 from store.footers import may_hold
-from store.kept_views import newest_intervals
+from store.kept_views import newest_intervals, span_of
 from store.metrics import METRICS_FILE, copy_metrics
 from store.rows import arrow_table, contract
 from store.segments import HOUR_MS, live_names
@@ -88,8 +88,8 @@ def connect(
     copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
     for table in wanted:
         if table.family is not Family.METRIC:
-            create = _register if table.name in read_once else _create_view
-            _listed(create, connection, data_dir, table, windows.get(table.name, window))
+            make = _make_kept_view if table.name in read_once else _make_view
+            _listed(make, connection, data_dir, table, windows.get(table.name, window))
     return connection
 
 
@@ -141,16 +141,18 @@ def _read(data_dir: Path, table: str, window: Window | None, query: str, paramet
     return rows.cast(arrow_schema(contract(table)))
 
 
-Create = Callable[[duckdb.DuckDBPyConnection, Table, Sequence[Segment], Window], None]
+Make = Callable[[duckdb.DuckDBPyConnection, Path, Table, Window], None]
 
 
-def _listed(
-    create: Create, connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window
-) -> None:
+def _listed(make: Make, connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window) -> None:
     try:
-        create(connection, table, _opened(data_dir, table, window), window)
+        make(connection, data_dir, table, window)
     except duckdb.IOException:  # a listed file has been merged away since
-        create(connection, table, _opened(data_dir, table, window), window)
+        make(connection, data_dir, table, window)
+
+
+def _make_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window) -> None:
+    _create_view(connection, table, _opened(data_dir, table, window), window)
 
 
 def _create_view(
@@ -164,10 +166,11 @@ def _create_view(
     connection.execute(f"CREATE {kind} {quoted(table.name)} AS {query}")
 
 
-def _register(connection: duckdb.DuckDBPyConnection, table: Table, opened: Sequence[Segment], window: Window) -> None:
-    """An interval, of statements that are kept for other windows too."""
+def _make_kept_view(connection: duckdb.DuckDBPyConnection, data_dir: Path, table: Table, window: Window) -> None:
+    """Of an interval: from statements that are kept for the windows of the same span of time."""
+    span = Window(*span_of(window.from_ms, window.to_ms))
     source = f"all of {table.name}"
-    connection.register(source, newest_intervals(connection, table, opened, window.from_ms))
+    connection.register(source, newest_intervals(connection, table, _opened(data_dir, table, span), span.from_ms))
     query = f"SELECT * FROM {quoted(source)} WHERE {held(window.from_ms, window.to_ms)}"
     connection.execute(f"CREATE TEMP VIEW {quoted(table.name)} AS {query}")
 
