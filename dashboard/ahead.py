@@ -7,6 +7,7 @@ panel that needs it, which says why.
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 
 from dashboard import answers, cached, pipeline_rows, promise_questions, queries, transaction_answers
 from dashboard.view import View
@@ -42,5 +43,10 @@ _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="ahead")
 
 
 def begin(view: View, page: str) -> list[Future[object]]:
-    """Begin to ask what the page (its url path) needs of the view, and return at once what was begun."""
-    return [_pool.submit(ask, view) for ask in (*OF_EVERY_PAGE, *OF_PAGE.get(page, ()))]
+    """Begin to ask what the page (its url path) needs of the view, once for all sessions; return at once what was."""
+    return _beginning(page)(view)
+
+
+@cache
+def _beginning(page: str) -> Callable[[View], list[Future[object]]]:
+    return cached.shared(lambda view: [_pool.submit(ask, view) for ask in (*OF_EVERY_PAGE, *OF_PAGE.get(page, ()))])

@@ -102,7 +102,8 @@ def proposed(known: Sequence[Pipeline], cluster: str) -> None:
         "their promise is *inferred*. Copy them into tidemark.toml, correct the promise, add the sink."
     )
     with st.expander("tidemark.toml"):
-        st.code(proposals.snippet(known[:20], cluster), language="toml")
+        # Colouring it would take the browser longer than the table above, at every refresh, closed as it is.
+        st.code(proposals.snippet(known[:20], cluster), language=None)
 
 
 def _is_drawable(series: Sequence[int | None]) -> bool:

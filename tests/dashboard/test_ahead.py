@@ -65,6 +65,11 @@ def test_another_page_begins_only_what_every_page_needs(store, asked):  # noqa: 
     assert queries.PARTS not in asked
 
 
+def test_many_sessions_that_look_at_one_moment_begin_it_once(store):  # noqa: F811
+    assert ahead.begin(look(store[1]), "") is ahead.begin(look(store[1], is_dark=True), "")
+    assert ahead.begin(look(store[1]), "") is not ahead.begin(look(store[1]), "lag")
+
+
 def test_what_is_begun_for_a_page_belongs_to_a_page_that_is_there():
     pages = {page.stem for page in (ROOT / "dashboard" / "pages").glob("*.py")}
 
