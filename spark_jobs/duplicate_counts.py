@@ -109,10 +109,10 @@ def duplicate_group(counted: Counted, edge_s: Mapping[str, float]) -> DuplicateG
     )
 
 
-def apart(audits: Iterable[Row]) -> list[Row]:
-    """Audits whose windows share no offset, those that found most first: nothing is counted twice."""
+def apart(audits: Iterable[Row], counted: str = "extra_copies") -> list[Row]:
+    """Audits whose windows share no offset, those that counted most first: nothing is counted twice."""
     chosen: list[Row] = []
-    for audit in sorted(audits, key=lambda audit: (-audit["extra_copies"], audit["first"])):
+    for audit in sorted(audits, key=lambda audit: (-audit[counted], audit["first"])):
         if all(audit["following"] <= other["first"] or other["following"] <= audit["first"] for other in chosen):
             chosen.append(audit)
     return chosen

@@ -71,7 +71,7 @@ class LossWatch:
         self._follow_commits(cluster.cluster_id, sources, now_ms)
         steps = self._steps(cluster, sources, sinks, coverage)
         if any(step.is_due for step in steps.values()):
-            found = self._judge(spark, steps, sources, sinks, coverage, now_ms)
+            found = self._each_once(self._judge(spark, steps, sources, sinks, coverage, now_ms))
         else:
             rate = self._rate(steps, sinks, coverage, now_ms)
             begun = {part: step.before.at_rate(rate) for part, step in steps.items() if part not in self._judged}
@@ -196,6 +196,17 @@ class LossWatch:
         """Samples nest: compare at the lowest rate of the source's ranges that are judged and the sink's since then."""
         of_source = [coverage[part].lowest_rate_from(step.before.judged_to) for part, step in steps.items()]
         return min([self.pipeline.rate, *of_source, *(coverage[part].lowest_rate_since(since_ms) for part in sinks)])
+
+    def _each_once(self, found: LossRound) -> LossRound:
+        """Without ids that are lost already: the source holds another copy of what the sink lacks still."""
+        judged, new = dict(found.judged), []
+        for row in found.lost_ids:
+            part = _part(row)
+            if any(_part(known) == part for known in self._lost.get(row["id_hash"], ())):
+                judged[part] = replace(judged[part], ids_lost=judged[part].ids_lost - 1)
+            else:
+                new.append(row)
+        return LossRound(judged, tuple(new))
 
     def _with_late(self, found: LossRound, late: list[dict[str, Any]]) -> LossRound:
         judged = dict(found.judged)

@@ -9,6 +9,7 @@ from typing import Any
 
 from guarantees.audited_order import OrderCause, OrderedRecord, OrderExample, OrderGroup
 from settings import PipelineSettings, RecordOrder
+from spark_jobs.duplicate_counts import apart
 from store.metrics import Transaction
 
 EXAMPLES = 5
@@ -50,7 +51,7 @@ def order_groups(
 
 def order_group(rows: Iterable[Row], pipeline: PipelineSettings) -> OrderGroup:
     """What the audits of one group know together."""
-    audits = apart(rows)
+    audits = apart(rows, "out_of_order")
     first = audits[0]
     examples = [json.loads(each) for row in audits for each in row["examples"]]
     return OrderGroup(
@@ -72,15 +73,6 @@ def order_group(rows: Iterable[Row], pipeline: PipelineSettings) -> OrderGroup:
         audited=tuple(sorted((row["first"], row["following"]) for row in audits)),
         examples=tuple(_example(each) for listed in examples for each in listed)[:EXAMPLES],
     )
-
-
-def apart(audits: Iterable[Row]) -> list[Row]:
-    """Audits whose windows share no offset, those that found most first."""
-    chosen: list[Row] = []
-    for audit in sorted(audits, key=lambda audit: (-audit["out_of_order"], audit["first"])):
-        if all(audit["following"] <= other["first"] or other["following"] <= audit["first"] for other in chosen):
-            chosen.append(audit)
-    return chosen
 
 
 def in_words(order: RecordOrder | None) -> str:

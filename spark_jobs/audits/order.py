@@ -28,7 +28,7 @@ _LEAST = ("first_offset", "nearest_offsets")
 _MOST = ("last_offset", "farthest_offsets")
 
 
-MOST_IN_MEMORY = 1_000_000  # records that a worker compares at once: about 250 MB
+MOST_IN_MEMORY = 500_000  # records that a worker compares at once: about 120 MB
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ between left a file that nobody reads. Within a file the records of each bucket 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -80,16 +80,25 @@ def sizes(folder: Path) -> dict[int, int]:
     """By bucket, how many records there are of it; of a bucket without any there is none."""
     found: Counter[int] = Counter()
     for path in complete(folder):
-        known = pq.read_metadata(path)
-        groups = (known.row_group(number) for number in range(known.num_row_groups))
-        found.update({group.column(_BUCKET).statistics.min: group.num_rows for group in groups})
+        found.update({bucket: group.num_rows for bucket, group in _row_groups(pq.read_metadata(path))})
     return found
 
 
 def read_bucket(folder: Path, bucket: int) -> pa.Table:
     """All records of one bucket."""
-    paths = complete(folder)
-    return pq.read_table(paths, filters=[("bucket", "=", bucket)]) if paths else SCHEMA.empty_table()
+    found = [SCHEMA.empty_table()]
+    for path in complete(folder):
+        with pq.ParquetFile(path) as file:
+            own = [number for number, (of, _) in enumerate(_row_groups(file.metadata)) if of == bucket]
+            found.append(file.read_row_groups(own, use_threads=False))
+    return pa.concat_tables(found)
+
+
+def _row_groups(known: pq.FileMetaData) -> Iterator[tuple[int, pq.RowGroupMetaData]]:
+    """Each with the bucket its records are of."""
+    for number in range(known.num_row_groups):
+        group = known.row_group(number)
+        yield group.column(_BUCKET).statistics.min, group
 
 
 def _path(folder: Path, name: str, first: int, following: int) -> Path:

@@ -127,6 +127,18 @@ def test_the_same_is_told_where_spark_reads_the_samples(spark, tmp_path, monkeyp
     assert here[0]["ids_lost"] > 0
 
 
+def test_a_lost_id_of_which_the_source_gets_another_copy_is_lost_once(pipeline):
+    made = list(range(1, 21))
+    pipeline.run([], [], 1.0, 1.0)
+    pipeline.run(made, made[7:], 1.0, 1.0)
+    again = pipeline.run(made[:3] + made[10:13], [], 1.0, 1.0)
+    others = pipeline.run([made[0], 99], [], 1.0, 1.0)
+
+    assert (again["ids_lost"], again["estimate"], again["judged_to"]) == (7, 7, 26)
+    assert (others["ids_lost"], others["estimate"]) == (8, 8)
+    assert len(pipeline.watch.lost_hashes) == 8
+
+
 def test_what_every_id_was_compared_for_stays_counted_when_the_rate_falls(pipeline):
     chance = random.Random(1)
     made = [[chance.randrange(-(2**63), 2**63) for _ in range(IDS)] for _ in range(2)]

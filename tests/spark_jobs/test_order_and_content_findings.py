@@ -100,6 +100,14 @@ def test_audits_of_other_windows_add_to_it_and_overlapping_ones_count_once(tmp_p
     assert (finding.evidence["first_offset"], finding.evidence["last_offset"]) == (60, 149)
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_audits_of_windows_that_touch_add_up_whichever_found_more(tmp_path, most):
+    numbers = (5, 3) if most == 0 else (3, 5)
+    audits = [order(n, 10 + 100 * k, name="ab"[k], window=(100 * k, 100 * k + 100)) for k, n in enumerate(numbers)]
+
+    assert judged(tmp_path, *audits)[0].bounds.lower == 8
+
+
 def test_disorder_closes_when_no_audit_added_any_for_the_horizon(tmp_path):
     with evaluating(tmp_path) as (metrics, findings):
         evaluate(metrics, findings, ENDED_MS, order(12, 44))
@@ -109,11 +117,12 @@ def test_disorder_closes_when_no_audit_added_any_for_the_horizon(tmp_path):
     assert [change for change, _ in told(tmp_path)] == [Change.OPENED, Change.CLOSED]
 
 
-def test_disorder_that_was_told_long_ago_is_not_looked_at(tmp_path):
+@pytest.mark.parametrize(("since_ms", "findings_told"), [(ENDED_MS, 1), (ENDED_MS + 1, 0)])
+def test_disorder_that_was_told_long_ago_is_not_looked_at(tmp_path, since_ms, findings_told):
     with evaluating(tmp_path) as (metrics, findings):
-        evaluate(metrics, findings, ENDED_MS, order(12, 44), since_ms=ENDED_MS + 1)
+        evaluate(metrics, findings, ENDED_MS, order(12, 44), since_ms=since_ms)
 
-    assert told(tmp_path) == []
+    assert len(told(tmp_path)) == findings_told
 
 
 def test_a_pipeline_that_declares_no_order_any_more_tells_of_none(tmp_path, monkeypatch):
