@@ -20,7 +20,7 @@ from kafka_reader.metadata import Topology, fetch_topology
 from settings import ClusterSettings, PipelineSettings
 from spark_jobs.audits import words
 from spark_jobs.audits.exact import AuditFailedError
-from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, planned_range
+from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, Mapped, compared_at_once, planned_range
 from spark_jobs.commits import CommitSample, due_to
 from spark_jobs.offsets import NO_RECORD_SINCE, Offsets, listed
 from spark_jobs.ranges import Part
@@ -79,6 +79,7 @@ def _planned(
         planned_at_ms=now_ms,
         ranges=tuple(ranges),
         blind_spots=words.blind_spots(request.job, pipeline, ranges, unknown),
+        at_once=compared_at_once(request.job),
         fan_out=pipeline.fan_out,
         times=(request.from_ms, request.to_ms),
     )

@@ -69,9 +69,14 @@ class AuditRange:
         return self.window_first == self.log_start_offset > 0
 
 
+def compared_at_once(job: Job) -> int:
+    """Of a plan that is made now: one that was made before keeps what its files are split by."""
+    return ORDERED_AT_ONCE if job is Job.ORDER else IDS_AT_ONCE
+
+
 @dataclass(frozen=True, slots=True)
 class AuditPlan:
-    """All ranges of both sides. Ids are compared in `buckets` parts, by their hash.
+    """All ranges of both sides. Ids are compared in `buckets` parts, by their hash, of about `at_once` each.
 
     `fan_out` records of the sink are meant to be there for each id of the source. `times`: of the window, ms.
     """
@@ -81,13 +86,13 @@ class AuditPlan:
     planned_at_ms: int
     ranges: tuple[AuditRange, ...]
     blind_spots: tuple[str, ...]
+    at_once: int
     fan_out: int = 1
     times: tuple[int, int] = (0, 0)
 
     @property
     def buckets(self) -> int:
-        at_once = ORDERED_AT_ONCE if self.job is Job.ORDER else IDS_AT_ONCE
-        return max(1, -(-self.offsets // at_once))
+        return max(1, -(-self.offsets // self.at_once))
 
     @property
     def offsets(self) -> int:

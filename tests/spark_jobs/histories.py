@@ -8,7 +8,7 @@ import numpy as np
 from guarantees.audits import Job
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account, Copies
-from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange
+from spark_jobs.audits.plans import SINK, SOURCE, AuditPlan, AuditRange, compared_at_once
 from spark_jobs.ranges import Part
 
 WINDOW = (10, 30)  # of every partition; 0 to 40 is read
@@ -90,7 +90,7 @@ def audit_range(side, partition, **changed):
 
 def plan(partitions=2, job=Job.AUDIT, sides=(SOURCE, SINK), fan_out=1, **changed):
     ranges = tuple(audit_range(side, p, **changed.get(side, {})) for side in sides for p in range(partitions))
-    return AuditPlan(job, "c", 1_700_000_000_000, ranges, ("said",), fan_out)
+    return AuditPlan(job, "c", 1_700_000_000_000, ranges, ("said",), compared_at_once(job), fan_out)
 
 
 def spool(rows, folder, buckets, pieces=((0, 17), (17, 40)), kind=folders.READ):

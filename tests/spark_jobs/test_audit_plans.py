@@ -62,6 +62,14 @@ def test_a_plan_survives_the_way_through_the_store():
     assert AuditPlan.from_json(before.to_json()) == before
 
 
+def test_a_plan_keeps_the_parts_its_files_are_split_by_whatever_a_newer_one_would_have(monkeypatch):
+    monkeypatch.setattr("spark_jobs.audits.plans.IDS_AT_ONCE", 40)
+    before = plan()
+    monkeypatch.setattr("spark_jobs.audits.plans.IDS_AT_ONCE", 80)
+
+    assert (AuditPlan.from_json(before.to_json()).buckets, plan().buckets) == (4, 2)
+
+
 @pytest.mark.parametrize(("done", "left"), [
     ([], [(0, 10)]), ([(0, 10)], []), ([(0, 4)], [(4, 10)]), ([(6, 10), (2, 4)], [(0, 2), (4, 6)]),
     ([(3, 10)], [(0, 3)]),
@@ -136,7 +144,7 @@ def test_only_a_known_policy_explains_a_gap(policy, expected):
 ])  # fmt: skip
 def test_a_window_is_whole_only_where_every_offset_is_explained(changed, is_whole):
     each = audit_range(SOURCE, 0, **changed)
-    planned = AuditPlan(Job.AUDIT, "c", 0, (each,), ())
+    planned = AuditPlan(Job.AUDIT, "c", 0, (each,), (), 100)
 
     assert Tally(planned, {"source-0": Account(visible=15, aborted=3, markers=2)}).is_whole is is_whole
     assert not Tally(planned, {"source-0": Account(visible=15, aborted=3, purged=2)}).is_whole
