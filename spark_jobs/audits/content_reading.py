@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from guarantees.audited_content import DifferingBatch
 from kafka_reader.batch_headers import BatchHeader
 from kafka_reader.batches import Records
 from kafka_reader.connection import Connections
@@ -33,24 +34,13 @@ Contents = dict[int, tuple[int, int]]  # by base offset, leader epoch and CRC
 
 
 @dataclass(frozen=True, slots=True)
-class Differing:
-    """A batch of which a copy has another content than the leader now."""
-
-    base_offset: int
-    leader_epoch: int
-    crc: int
-    copy_leader_epoch: int
-    copy_crc: int
-
-
-@dataclass(frozen=True, slots=True)
 class CopyRead:
     """What one copy of a piece says: batches that both have, and those that differ; or why it could not be read."""
 
     copy: int
     compared: int
     count: int
-    differing: tuple[Differing, ...]
+    differing: tuple[DifferingBatch, ...]
     error: str | None = None
 
 
@@ -84,7 +74,7 @@ def contents(headers: Iterable[BatchHeader]) -> Contents:
 def compared(copy: int, leader: Mapping[int, tuple[int, int]], other: Mapping[int, tuple[int, int]]) -> CopyRead:
     """Batches that begin at the same offset on both."""
     both = sorted(leader.keys() & other.keys())
-    found = [Differing(offset, *leader[offset], *other[offset]) for offset in both
+    found = [DifferingBatch(offset, *leader[offset], *other[offset]) for offset in both
              if leader[offset][1] != other[offset][1]]  # fmt: skip
     return CopyRead(copy, len(both), len(found), tuple(found[:LISTED]))
 

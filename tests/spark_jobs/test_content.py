@@ -4,12 +4,13 @@ from dataclasses import asdict
 
 import pytest
 
+from guarantees.audited_content import DifferingBatch
 from guarantees.audits import Job
 from kafka_reader.batch_headers import CorruptBatchError, batch_headers
 from spark_jobs.audits import blocks, folders
 from spark_jobs.audits.blocks import Account
 from spark_jobs.audits.content import content_tally
-from spark_jobs.audits.content_reading import EARLIER, LISTED, CopyRead, Differing, compared, content_path, contents
+from spark_jobs.audits.content_reading import EARLIER, LISTED, CopyRead, compared, content_path, contents
 from tests.kafka_reader.built_batches import Sent, batch
 from tests.spark_jobs.histories import plan
 
@@ -24,7 +25,7 @@ def test_a_copy_with_another_crc_differs_and_both_are_named():
     found = compared(2, LEADER, LEADER | {5: (2, 999)})
 
     assert (found.compared, found.count) == (3, 1)
-    assert found.differing == (Differing(5, 3, 222, 2, 999),)
+    assert found.differing == (DifferingBatch(5, 3, 222, 2, 999),)
 
 
 def test_another_leader_epoch_alone_is_no_other_content():
