@@ -15,7 +15,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
 
 function mounted(root) {
   const [canvas, from, middle, to] = ["canvas", ".from", ".middle", ".to"].map((name) => root.querySelector(name));
-  const strip = { canvas, from, middle, to, drag: null, data: null, news: null, choose: null };
+  const strip = { canvas, from, middle, to, drag: null, left: 0, data: null, news: null, choose: null };
   canvas.addEventListener("pointerdown", (event) => begin(strip, event));
   canvas.addEventListener("pointermove", (event) => follow(strip, event));
   canvas.addEventListener("pointerup", () => end(strip));
@@ -33,11 +33,13 @@ function begin(strip, event) {
   if (event.button !== 0) return;
   strip.canvas.setPointerCapture(event.pointerId);
   strip.drag = [event.offsetX, event.offsetX];
+  strip.left = event.clientX - event.offsetX;
 }
 
 function follow(strip, event) {
   if (strip.drag === null) return;
-  strip.drag[1] = Math.min(strip.canvas.clientWidth, Math.max(0, event.offsetX));
+  // Where the hand has moved, even where the page has moved under it: a style that comes late shifts the strip.
+  strip.drag[1] = Math.min(strip.canvas.clientWidth, Math.max(0, event.clientX - strip.left));
   draw(strip);
 }
 

@@ -133,6 +133,23 @@ def test_a_click_on_the_strip_changes_nothing(visit):
     assert visit.page.get_by_text("Frozen window").count() == 0
 
 
+def test_a_page_that_shifts_under_a_still_pointer_is_not_dragged_on(visit):
+    visit.open("/")
+    visit.settle()
+    box = visit.page.locator("canvas[aria-hidden=true]").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    visit.page.add_style_tag(content=".stMainBlockContainer { padding-inline: 6rem !important; }")
+    visit.page.mouse.move(x + 1, y)
+    visit.page.mouse.up()
+    visit.page.wait_for_timeout(800)
+    visit.settle()
+
+    assert visit.page.locator("canvas[aria-hidden=true]").bounding_box()["x"] > box["x"] + 20, "nothing has shifted"
+    assert visit.frozen() is None
+
+
 def test_a_drag_in_a_drag_and_back_restores_the_window_before(visit):
     visit.open("/violations")
     visit.drag(0.2, 0.8)
