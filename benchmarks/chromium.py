@@ -14,6 +14,7 @@ from benchmarks.sessions import is_end
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
+ANSWER_OF_FROZEN = "text=/Data up to .* frozen window/"  # under the sentence that says whether delivery is safe
 IDLE = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 PATIENCE_MS = 60_000
 STRIP_MS = 10_000
@@ -59,8 +60,11 @@ class Look:
         field.fill(word)
         return self._answered(lambda: field.press("Enter"), shown)
 
-    def dragged_s(self, first: float = 0.4, last: float = 0.7) -> float | None:
-        """From the end of a drag over a share of the time strip to the frozen window; None where there is no strip."""
+    def dragged_s(self, first: float = 0.4, last: float = 0.7) -> tuple[float, float] | None:
+        """From the end of a drag over a share of the time strip to the answer for its window, and to the last panel.
+
+        None where there is no strip.
+        """
         strip = self.page.locator("canvas[aria-hidden=true]").first
         try:
             strip.wait_for(timeout=STRIP_MS)
@@ -73,7 +77,16 @@ class Look:
         self.page.mouse.move(box["x"] + box["width"] * first, y)
         self.page.mouse.down()
         self.page.mouse.move(box["x"] + box["width"] * last, y, steps=8)
-        return self._answered(self.page.mouse.up, "text=Frozen window")
+        answered_s: list[float] = []
+
+        def released() -> None:
+            began = time.perf_counter()
+            self.page.mouse.up()
+            self.page.locator(ANSWER_OF_FROZEN).first.wait_for(state="visible", timeout=PATIENCE_MS)
+            answered_s.append(time.perf_counter() - began)
+
+        whole_s = self._answered(released, "text=Frozen window")
+        return answered_s[0], whole_s
 
     def thawed(self) -> None:
         """Back to the live window, where it is frozen."""

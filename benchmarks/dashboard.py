@@ -99,7 +99,16 @@ def in_browser(page: Look, empty: Look, server: Served) -> Iterator[Line]:
     yield interaction("filter by a word", lambda: page.filtered_s(next(words), TABLE), page.settled)
     page.opened_s(STILL, HEADLINE)
     ends = iter((0.70, 0.72, 0.74))  # each try a window that nobody looked at before
-    yield interaction("drag a window", lambda: page.dragged_s(last=next(ends)), page.thawed)
+    answers: list[float] = []
+
+    def drag() -> float | None:
+        seen = page.dragged_s(last=next(ends))
+        answers.extend(seen[:1] if seen else ())
+        return seen[1] if seen else None
+
+    whole = interaction("drag a window, up to the last panel", drag, page.thawed)
+    yield Line("drag a window, up to the answer", median(answers) if answers else None, switched, "s", 0.5)
+    yield whole
 
 
 def _there_and_back(empty: Look) -> float:
