@@ -23,7 +23,6 @@ from dashboard.store_size import size_of
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees.cadence import ASKED_LESS_OFTEN
 from settings import Settings
-from store.contracts import TABLES, Family
 
 Answer = TypeVar("Answer")
 StartedWith = tuple[tuple[tuple[str, str], ...], int]
@@ -34,11 +33,6 @@ DAY_MS = 24 * 60 * MINUTE_MS
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
 LARGE_COMMITS = 10_000  # asked for in one round
-# Asked about as a whole, by several questions of one window and by those of the next one; of members mostly those of
-# one group.
-READ_ONCE = frozenset(
-    name for name, table in TABLES.items() if table.family is Family.INTERVAL and name != "group_members"
-)
 GROUPS = (
     (
         *queries.OF_THE_NEWEST_ROUND,
@@ -227,7 +221,7 @@ def _ask_together(
 
 @remembered(400, key=_key_of_question)
 def _ask_alone(data_dir: str, from_ms: int, to_ms: int, question: Question, about: Mapping[str, Any]) -> Rows:
-    return queries.ask(Path(data_dir), from_ms, to_ms, question, about, READ_ONCE.intersection(question.tables))
+    return queries.ask(Path(data_dir), from_ms, to_ms, question, about, queries.READ_ONCE.intersection(question.tables))
 
 
 def _key_of_look(started_with: StartedWith, view: View, make: Callable[[View], Any]) -> Hashable:

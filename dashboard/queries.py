@@ -20,6 +20,12 @@ from store.reading import Window, connect
 Row = Mapping[str, Any]
 Rows = list[dict[str, Any]]
 
+# Asked about as a whole, by several questions of one window and by those of the next one; of members mostly those of
+# one group.
+READ_ONCE = frozenset(
+    name for name, table in TABLES.items() if table.family is Family.INTERVAL and name != "group_members"
+)
+
 
 @dataclass(
     frozen=True, slots=True, eq=False
@@ -64,9 +70,8 @@ def ask_together(
     Nothing where a table cannot be read: asked alone, its own question says why and the others are answered.
     """
     asked = {table for question in questions for table in question.tables}
-    read_once = [table for table in asked if TABLES[table].family is Family.INTERVAL]
     try:
-        with connect(data_dir, Window(from_ms, to_ms), asked, read_once=read_once) as connection:
+        with connect(data_dir, Window(from_ms, to_ms), asked, read_once=READ_ONCE & asked) as connection:
             return {one: _rows(connection, from_ms, to_ms, one, about) for one in questions}
     except duckdb.Error:
         return {}

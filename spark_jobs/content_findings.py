@@ -12,9 +12,9 @@ from guarantees.audited_content import DifferingBatch, DifferingCopy
 from guarantees.findings import Finding, Kind
 from guarantees.promises import Pipeline
 from guarantees.rules.conflicting_offsets import conflict_findings
+from spark_jobs.audits.content_reading import EARLIER
 from store.metrics import Transaction
 
-EARLIER = -1  # in place of a replica: as the collectors read the batch
 EQUAL = "an audit that was asked for later found every copy of these offsets equal"
 _DIFFERING = """
 SELECT cluster_id, topic, topic_id, "partition", audit_id, copy, base_offset, leader_epoch, crc, copy_leader_epoch,
