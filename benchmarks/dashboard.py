@@ -123,7 +123,7 @@ def refreshes(page: Look) -> Iterator[Line]:
         ("/lag", "Lag", CHART),
         ("/violations", "Violations", TABLE),
     ):
-        page.received = 0
+        page.listen()
         page.opened_s(path, shown)
         yield Line(f"{title}: payload of the first run", page.received / 1_000, None, "kB")
         page.page.wait_for_timeout(2_000)

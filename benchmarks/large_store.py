@@ -192,7 +192,8 @@ def _roll_ups(data_dir: Path, cluster: Cluster, span: Span) -> None:
             rows = large_samples.lag_minutes(due.first_minute, due.last_minute, cluster)
             where = folder(TABLES["lag_minute"], from_ms)
             publish(data_dir, where, due.name, rows, written_by=ROLE, modified_ns=time.time_ns())
-    roll_up(data_dir, span.now_ms)
+    while roll_up(data_dir, span.now_ms):  # of the rounds a few minutes at a time
+        pass
 
 
 def _spans(from_ms: int, to_ms: int, length_ms: int) -> list[tuple[int, int]]:

@@ -22,7 +22,7 @@ def _unread(view: View) -> object:
 
 # What others wait for first. The time strip and the promises of all pipelines, which every page needs.
 OF_EVERY_PAGE: tuple[Ask, ...] = (
-    lambda view: cached.now(view, queries.GROUP_LAG),
+    cached.group_lag,
     lambda view: cached.now(view, queries.COVERAGE),
     lambda view: cached.recently(view, promise_questions.PENDING_COMMITS),
     answers.cluster_trend,

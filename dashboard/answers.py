@@ -52,9 +52,12 @@ def _pipelines(view: View) -> tuple[Pipeline, ...]:
 
 def promise_answers(view: View) -> dict[Question, Rows]:
     """What the promises of all pipelines are inferred from."""
-    newest = {one: cached.now(view, one) for one in promise_questions.OF_THE_NEWEST_ROUND}
+    newest = {
+        one: cached.now(view, one) for one in promise_questions.OF_THE_NEWEST_ROUND if one is not queries.GROUP_LAG
+    }
     recent = {one: cached.recently(view, one) for one in promise_questions.OF_RECENT}
-    return newest | recent | {queries.SAMPLED: cached.last_day(view, queries.SAMPLED)}
+    of_groups = {queries.GROUP_LAG: cached.group_lag(view), queries.SAMPLED: cached.last_day(view, queries.SAMPLED)}
+    return newest | recent | of_groups
 
 
 def rounds_seen(view: View) -> RoundsSeen:
@@ -71,7 +74,7 @@ READ = {"is_left": False}
 @cached.shared
 def group_lag(view: View) -> Rows:
     """Lag now of the groups and topics the search finds; what a group has left has none (C10)."""
-    rows = cached.now(view, queries.GROUP_LAG)
+    rows = cached.group_lag(view)
     left = concerns.left_topics(history.finding for history in known_findings.findings(view).values())
     found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
     return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
@@ -124,7 +127,7 @@ def standings(view: View) -> list[Standing]:
 
 @cached.shared
 def _standings(view: View) -> list[Standing]:
-    lag, trends = standing.by_place(cached.now(view, queries.GROUP_LAG)), cluster_trend(view)
+    lag, trends = standing.by_place(cached.group_lag(view)), cluster_trend(view)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
     topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
     known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
@@ -147,6 +150,8 @@ def _standings(view: View) -> list[Standing]:
 
 def unread_for(view: View, standings: Sequence[Standing]) -> Mapping[tuple[str, str], int | None]:
     """By group and topic of these pipelines: how long at least the oldest unread offset has been there, ms."""
+    if rolled := cached.now(view, queries.GROUP_LAG_OF_ROUND):
+        return {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in rolled}
     groups = sorted({known.pipeline.group_id for known in standings})
     since_ms = view.to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
     rows = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)

@@ -121,6 +121,11 @@ def now(view: View, question: Question, **about: object) -> Rows:
     return ask(data_dir(), start, known.observed_at_ms + 1, question, {"cluster_id": known.cluster_id, **about})
 
 
+def group_lag(view: View) -> Rows:
+    """Lag of each group and topic now: as the round was rolled up, else from its samples."""
+    return now(view, queries.GROUP_LAG_OF_ROUND) or now(view, queries.GROUP_LAG)
+
+
 def in_window(view: View, question: Question, **about: object) -> Rows:
     """Ask about the window on screen."""
     return _of_cluster(view, view.from_ms, view.to_ms, question, about)

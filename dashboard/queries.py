@@ -131,6 +131,13 @@ GROUP_LAG = Question(OFFSETS, f"""
            count(*) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown,
            min(reason) FILTER (reason <> {literal(NO_COMMIT.reason)}) AS unknown_reason
     FROM ({NEWEST}) GROUP BY group_id, topic ORDER BY lag DESC NULLS LAST, group_id, topic""")  # fmt: skip
+# The same of a round that was rolled up, with how long at least the oldest unread offset had been there; nothing where
+# it was not. Which round is the newest its coverage says.
+GROUP_LAG_OF_ROUND = Question(("group_lag_round", "rounds"), """
+    SELECT group_id, topic, partitions, lag, without_commit, unknown, unknown_reason, unread_for_ms
+    FROM group_lag_round WHERE cluster_id = $cluster_id AND tick = (
+        SELECT max(tick) FROM rounds WHERE cluster_id = $cluster_id AND signal = 'committed_offsets')
+    ORDER BY lag DESC NULLS LAST, group_id, topic""")  # fmt: skip
 # Each partition of a group now, with every offset and the reason of every gap.
 PARTITION_LAG = Question(OFFSETS, f"""
     SELECT * FROM ({NEWEST}) WHERE group_id = $group_id ORDER BY topic, partition""")  # fmt: skip

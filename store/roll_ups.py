@@ -11,6 +11,7 @@ from pathlib import Path
 from guarantees.lag import NO_COMMIT
 from store.contracts import TABLES, Table
 from store.folders import Listing, Segment, hour_folders, list_folder
+from store.group_lag_round import roll_up_rounds
 from store.lag import literal
 from store.lag_minute import LAG_BY_MINUTE
 from store.log_end_minute import LOG_ENDS_BY_MINUTE
@@ -92,6 +93,7 @@ DERIVED = (
 def roll_up(data_dir: Path, now_ms: int, grace_ms: int = GRACE_MS) -> int:
     """Make all roll-ups that are due; returns how many segments. For the one holder of `maintain.lock`."""
     made = sum(roll_up_samples(data_dir, wanted, now_ms, grace_ms) for wanted in BY_MINUTE)
+    made += roll_up_rounds(data_dir, now_ms)
     return made + sum(_derive(data_dir, derived, now_ms, grace_ms) for derived in DERIVED)
 
 

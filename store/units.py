@@ -33,7 +33,7 @@ _NAMES: Mapping[str, str] = {
     "replicas": "copies_silent min_insync_replicas",
     "ranges": "ranges",
     "starts": "restarts",
-    "ms": "farthest_ms interval_ms longest_ms median_ms nearest_ms timeout_ms",
+    "ms": "farthest_ms interval_ms longest_ms median_ms nearest_ms timeout_ms unread_for_ms",
     "s": "busy_s cpu_s horizon_s settle_s",
     "ms since 1970, UTC": "base_timestamp_ms max_timestamp_ms",
     "bytes": "size_bytes total_bytes usable_bytes",
@@ -60,7 +60,7 @@ OF_COLUMN: Mapping[tuple[str, str], str] = {
     ("transaction_accounts", "without_data"): "markers",
     **{("losses", name): "message ids" for name in ("lower", "estimate", "upper")},
     **{(f"lag_{period}", "unknown"): "samples" for period in ("minute", "hour")},
-    **{(f"group_lag_{period}", "unknown"): "partitions" for period in ("minute", "hour")},
+    **{(f"group_lag_{period}", "unknown"): "partitions" for period in ("round", "minute", "hour")},
 }
 WITHOUT_UNIT = frozenset({Type.TEXT, Type.JSON, Type.FLAG})
 

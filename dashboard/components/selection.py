@@ -1,32 +1,51 @@
 """A table whose selected row is in the URL: a click writes it, a link or Back selects it, a refresh keeps it."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 
 
-def table(parameter: str, ids: Sequence[str], rows: Any, *, rerun: str | Sequence[str], **shown: Any) -> None:
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What a grid shows as selected, in which row, and the number of the grid among those of its table."""
+
+    chosen: str | None
+    row: int | None
+    grid: int
+
+
+def table(parameter: str, ids: Sequence[str], rows: Any, *, rerun: str | Sequence[str], alt: str, **shown: Any) -> None:
     """Draw `rows`, whose identities are `ids`; the selected one is the query parameter `parameter`.
 
-    The grid is selected by row number, so it is made anew when the order changes or the URL was changed elsewhere.
-    `rerun` is the key of the fragment that shows the selected row, or the keys where several do.
+    The grid is selected by row number, so it is made anew when the selected row moved or the URL was changed elsewhere,
+    and only then: with it goes how far the reader has scrolled and by what the rows were sorted.
+    `rerun` is the key of the fragment that shows the selected row, or the keys where several do. `alt` tells the tables
+    of one parameter apart.
     """
-    chosen = st.query_params.get(parameter)
-    seen = f"{parameter}-seen"
-    if st.session_state.get(seen, (None, 0))[0] != chosen:
-        st.session_state[seen] = (chosen, st.session_state.get(seen, (None, 0))[1] + 1)
-    key = f"{parameter}-{_digest(ids)}-{st.session_state[seen][1] if seen in st.session_state else 0}"
+    name = f"{parameter}: {alt}"
+    now = selected(st.session_state.get(name), st.query_params.get(parameter), ids)
+    st.session_state[name] = now
+    key = f"{name} {now.grid}"
     st.dataframe(
         rows,
         key=key,
         hide_index=True,
         selection_mode="single-row",
-        selection_default={"selection": {"rows": [ids.index(chosen)]}} if chosen in ids else None,
-        on_select=lambda: _select(parameter, ids, key, rerun),
+        selection_default=None if now.row is None else {"selection": {"rows": [now.row]}},
+        on_select=lambda: _select(parameter, ids, st.session_state[key].selection.rows, name, rerun),
+        alt=alt,
         **shown,
     )
+
+
+def selected(before: Selected | None, chosen: str | None, ids: Sequence[str]) -> Selected:
+    """The same grid while it shows what is chosen where it is; else the next one."""
+    row = ids.index(chosen) if chosen in ids else None
+    if before is None:
+        return Selected(chosen, row, 0)
+    return before if (before.chosen, before.row) == (chosen, row) else Selected(chosen, row, before.grid + 1)
 
 
 def choice(parameter: str, labels: Mapping[str, str]) -> str | None:
@@ -47,16 +66,12 @@ def _write(parameter: str, key: str) -> None:
         del st.query_params[parameter]
 
 
-def _select(parameter: str, ids: Sequence[str], key: str, rerun: str | Sequence[str]) -> None:
-    chosen = [ids[number] for number in st.session_state[key].selection.rows if number < len(ids)]
-    seen = f"{parameter}-seen"
-    st.session_state[seen] = (chosen[0] if chosen else None, st.session_state.get(seen, (None, 0))[1])
-    if chosen:
-        st.query_params[parameter] = chosen[0]
+def _select(parameter: str, ids: Sequence[str], rows: Sequence[int], name: str, rerun: str | Sequence[str]) -> None:
+    row = next((number for number in rows if number < len(ids)), None)
+    chosen = None if row is None else ids[row]
+    st.session_state[name] = Selected(chosen, row, st.session_state[name].grid)  # the grid shows it already
+    if chosen is not None:
+        st.query_params[parameter] = chosen
     elif parameter in st.query_params:
         del st.query_params[parameter]
     st.rerun(rerun if isinstance(rerun, str) else list(rerun))
-
-
-def _digest(ids: Sequence[str]) -> str:
-    return sha256("\x1f".join(ids).encode()).hexdigest()[:8]

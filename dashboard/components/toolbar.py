@@ -173,8 +173,8 @@ def _query() -> str:
 
 def _frozen_line() -> None:
     now = look()
-    if now.is_frozen:
-        with st.container(horizontal=True, vertical_alignment="center", key="frozen"):
+    with st.container(horizontal=True, vertical_alignment="center", key="frozen"):
+        if now.is_frozen:
             st.markdown(f":blue-badge[Frozen window] {wording.span(now.from_ms, now.to_ms)}")
             st.button("Back to live", on_click=_thaw, icon=":material/play_arrow:", type="tertiary")
 

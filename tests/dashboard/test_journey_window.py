@@ -122,6 +122,20 @@ def test_a_drag_during_the_ordinary_refresh_lands_and_is_shown_on_every_page(vis
         assert visit.wait_frozen() == window
 
 
+KEPT = ("h1", "[data-testid=stMetric]", "[data-testid=stDataFrame]", ".st-key-panel-needs-attention", ".st-key-strip")
+
+
+def test_a_drag_makes_no_panel_and_no_table_anew(visit):
+    visit.open("/")
+    for place in KEPT:
+        visit.page.locator(place).first.evaluate("element => { element.isTheSame = true; }")
+
+    visit.drag(0.1, 0.9)
+    visit.wait_frozen()
+
+    assert [visit.page.locator(place).first.evaluate("element => element.isTheSame") for place in KEPT] == [True] * 5
+
+
 def test_a_click_on_the_strip_changes_nothing(visit):
     visit.open("/")
     visit.drag(0.5, 0.5)
