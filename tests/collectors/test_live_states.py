@@ -198,7 +198,7 @@ def test_without_its_leader_a_partition_is_unknown_with_the_reason_and_the_other
     try:
         silent = rounds.next().round.partitions[TopicPartition(topic, 0)]
         led_by_nobody = Unknown("the partition has no leader")
-        # A coordinator that has moved may not list the group in its first round, and loads its commits in the next ones.
+        # A coordinator that has moved may not list the group in its first round, and loads its commits in the next.
         alone = rounds.until(
             lambda seen: (
                 GroupPartition(group_id, topic, 0) in seen.round.commits
