@@ -9,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from dashboard import ahead, answers, queries
 from dashboard.components import brush
+from dashboard.partition_questions import UNREAD_FOR
 from dashboard.view import View
+from store.maintenance import roll_up
 from tests.dashboard.test_pages import visit, words  # noqa: F401
 from tests.dashboard.test_shared import look, store  # noqa: F401
 
@@ -56,6 +58,17 @@ def test_the_overview_asks_the_store_nothing_that_was_not_begun_ahead(store, ask
     assert "Frozen window" in words(app)
     assert ahead_of_it > 10
     assert {*asked[ahead_of_it:]} <= {queries.CLUSTERS}  # once a minute: is the cluster large
+
+
+def test_a_moment_whose_round_was_rolled_up_is_not_asked_of_its_samples(store, asked):  # noqa: F811
+    data_dir, end_ms = store
+    roll_up(data_dir, end_ms + 60_000)
+
+    app = drawn(frozen(end_ms - 180_000))
+
+    assert "Pipelines, worst first" in words(app)
+    assert queries.GROUP_LAG_OF_ROUND in asked
+    assert not {queries.GROUP_LAG, UNREAD_FOR} & {*asked}
 
 
 def test_another_page_begins_only_what_every_page_needs(store, asked):  # noqa: F811
