@@ -59,14 +59,14 @@ class Look(Visit):
         return start, end
 
     def wait_frozen(self) -> tuple[float, float]:
-        self.page.get_by_text("Frozen window").wait_for()
+        self.page.get_by_text("Frozen window", exact=True).wait_for()
         self.settle()
         window = self.frozen()
         assert window is not None
         return window
 
     def wait_live(self) -> None:
-        self.page.get_by_text("Frozen window").wait_for(state="detached")
+        self.page.get_by_text("Frozen window", exact=True).wait_for(state="detached")
         self.settle()
         assert self.frozen() is None
 
@@ -144,7 +144,7 @@ def test_a_click_on_the_strip_changes_nothing(visit):
     visit.settle()
 
     assert visit.frozen() is None
-    assert visit.page.get_by_text("Frozen window").count() == 0
+    assert visit.page.get_by_text("Frozen window", exact=True).count() == 0
 
 
 def test_a_page_that_shifts_under_a_still_pointer_is_not_dragged_on(visit):
