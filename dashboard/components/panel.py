@@ -20,9 +20,9 @@ from guarantees.promises import Verdict
 logger = logging.getLogger(__name__)
 
 STYLE = """<style>
-[class*="st-key-stale-"] { filter: grayscale(1); position: relative; }
-[class*="st-key-stale-"]::after { content: ""; position: absolute; inset: -4px; pointer-events: none;
-  border-radius: 6px;
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: grayscale(1); position: relative; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + *::after {
+  content: ""; position: absolute; inset: -4px; pointer-events: none; border-radius: 6px;
   background: repeating-linear-gradient(135deg, rgba(122,135,147,.22) 0 2px, transparent 2px 10px); }
 @media (min-width: 900px) { .stMainBlockContainer { padding-inline: 2.25rem; } }
 [class*="st-key-toolbar"] { row-gap: .5rem; }
@@ -77,8 +77,9 @@ def _drawn(panel: Panel) -> None:
         try:
             evidence = panel.age_of(view) if panel.age_of else cached.evidence_age(view, panel.signals)
             is_stale = panel.shows_age and evidence.verdict(view.to_ms) is Verdict.STALE
-            _header(panel, evidence, view)
             with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):
+                _header(panel, evidence, view)
+            with st.container(key=f"drawn-{panel.key}"):  # what is under the title stays when it turns stale
                 panel.draw(view)
             cached.note_answered(view)
         except Exception as exc:  # a panel is a boundary: whatever breaks in it must not take the page

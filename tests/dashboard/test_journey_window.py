@@ -29,6 +29,17 @@ def fast(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
+@pytest.fixture(scope="module")
+def stopping(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page over a store whose last round is half a minute ahead, and none after it."""
+    folder = tmp_path_factory.mktemp("stopping")
+    (folder / "sitecustomize.py").write_text(FAST)
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", now_ms() + 30_000)
+    with running_page(settings, PYTHONPATH=os.pathsep.join((str(folder), str(ROOT)))) as address:
+        yield address
+
+
 class Look(Visit):
     """A visit that can drag on the strip and read the window off the address."""
 
@@ -122,6 +133,7 @@ def test_a_drag_during_the_ordinary_refresh_lands_and_is_shown_on_every_page(vis
         assert visit.wait_frozen() == window
 
 
+HATCHING = "element => [getComputedStyle(element).filter, getComputedStyle(element, '::after').backgroundImage]"
 KEPT = ("h1", "[data-testid=stMetric]", "[data-testid=stDataFrame]", ".st-key-panel-needs-attention", ".st-key-strip")
 
 
@@ -134,6 +146,22 @@ def test_a_drag_makes_no_panel_and_no_table_anew(visit):
     visit.wait_frozen()
 
     assert [visit.page.locator(place).first.evaluate("element => element.isTheSame") for place in KEPT] == [True] * 5
+
+
+def test_a_panel_whose_source_stops_is_hatched_and_keeps_its_table(chromium, stopping):  # noqa: F811
+    with Look(chromium, stopping) as look:
+        look.open("/")
+        body = look.page.locator("[data-testid=stLayoutWrapper]:has(> .st-key-drawn-pipelines--worst-first)")
+        table = body.locator("[data-testid=stDataFrame]").first
+        table.evaluate("element => { element.isTheSame = true; }")
+        assert body.evaluate(HATCHING) == ["none", "none"], "stale from the beginning"
+
+        look.page.locator(".st-key-panel-pipelines--worst-first").get_by_text("newest evidence").wait_for()
+        look.settle()
+        colour, lines = body.evaluate(HATCHING)
+        assert (colour, lines.split("(")[0]) == ("grayscale(1)", "repeating-linear-gradient")
+        assert table.evaluate("element => element.isTheSame")
+        assert look.faults == []
 
 
 def test_a_click_on_the_strip_changes_nothing(visit):
