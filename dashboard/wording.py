@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from dashboard.names import in_markdown
 from dashboard.view import View
 from guarantees.amounts import counted
-from guarantees.completeness import RoundsSeen
+from guarantees.completeness import RoundsSeen, is_whole
 from guarantees.findings import Bounds, Kind
 from guarantees.promises import Guarantee, Verdict
 from guarantees.unknown import Unknown
@@ -201,6 +201,14 @@ def rounds(seen: RoundsSeen) -> str:
     between = "" if gap is None else f", the longest time between two {gap / 1000:.0f} s"
     since = "" if seen.first_ms is None else f" since {utc(seen.first_ms)}"
     return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}"
+
+
+def none_seen(what: str, seen: RoundsSeen) -> str:
+    """What did not happen in a window, as far as anybody looked: where nobody did, that is unknown and not none."""
+    if not seen.present:
+        return "Unknown: no round was stored in this window."
+    told = "" if is_whole(seen) else f", as far as {rounds(seen)} tell"
+    return f"{what} in this window{told}."
 
 
 NOT_OBSERVED = "Grey cells: unknown or not observed, never zero."

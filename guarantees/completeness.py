@@ -37,6 +37,11 @@ class RoundsSeen:
         return self.present / self.expected if self.expected else 0.0
 
 
+def is_whole(seen: RoundsSeen) -> bool:
+    """No round is missing but single ones: what was not seen in the window lasted less than a gap, or was not there."""
+    return seen.expected - seen.present < GAP_INTERVALS and not gaps(seen)
+
+
 def too_few(seen: RoundsSeen) -> list[Unknown]:
     """Why the rounds of the window are too little to call a promise kept; empty where they are enough."""
     if seen.present < 2:

@@ -31,7 +31,7 @@ def _is_found(row: queries.Row, view: View) -> bool:
 def members(view: View) -> None:
     rows = cached.now(view, cluster_questions.MEMBERS_NOW, search=view.search)
     if not rows:
-        panel.empty("No member of a group was seen in the newest round.")
+        panel.empty("No member of a group was seen.", "Health says what was asked in the newest round.")
         return
     tables.plain([cluster_rows.member_row(row) for row in rows], "State", "Members of every group now")
     tables.left_out(rows[0]["found"], len(rows), "member", "The search finds a group or a topic.")

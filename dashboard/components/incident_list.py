@@ -29,9 +29,8 @@ COLUMNS = {
 def draw(view: View) -> None:
     found = incident_answers.rows(view)
     if not found:
-        panel.empty(
-            "No incident lasted into this window.", "Widen it, or clear the search. Health says what was observed."
-        )
+        remedy = "Widen it, or clear the search. Health says what was observed."
+        panel.none_seen(view, "No incident was open", remedy)
         return
     lasting = sum(bool(one.lasting) for one in found)
     st.markdown(f"{wording.plural(len(found), 'incident')}, {wording.count(lasting)} with findings that still last")

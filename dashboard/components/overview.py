@@ -52,7 +52,7 @@ def attention(view: View) -> None:
     """What breaks or weakens a promise now."""
     concerns = answers.urgent(view)
     if not concerns:
-        panel.empty("Nothing that breaks or weakens a promise is open.")
+        panel.empty("No finding that breaks or weakens a promise is open.")
     listed(concerns, view)
 
 
@@ -84,7 +84,7 @@ def strip(view: View) -> None:
     """What broke when, by kind: small, the whole of it is on the page of violations."""
     marks = answers.marks(view)
     if not marks:
-        panel.empty("No finding lasted into this window.")
+        panel.none_seen(view, "No finding was open")
         return
     st.echarts_chart(
         small_strip(marks, view),

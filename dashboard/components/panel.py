@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import cached, wording
+from dashboard import answers, cached, wording
 from dashboard.components import toolbar
 from dashboard.freshness import Freshness
 from dashboard.names import cut, in_markdown
@@ -71,20 +71,26 @@ def empty(why: str, remedy: str = "") -> None:
     st.markdown(f":gray[{why}]" + (f"  \n:gray[{remedy}]" if remedy else ""))
 
 
+def none_seen(view: View, what: str, remedy: str = "") -> None:
+    """What did not happen in the window, as far as its rounds tell (`No group changed its owners`), and what to do."""
+    empty(wording.none_seen(what, answers.rounds_seen(view)), remedy)
+
+
 def _drawn(panel: Panel) -> None:
-    view = toolbar.look()
+    view, has_title = toolbar.look(), False
     with st.container(key=f"panel-{panel.key}"):
         try:
             evidence = panel.age_of(view) if panel.age_of else cached.evidence_age(view, panel.signals)
             is_stale = panel.shows_age and evidence.verdict(view.to_ms) is Verdict.STALE
             with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):
                 _header(panel, evidence, view)
+            has_title = True
             with st.container(key=f"drawn-{panel.key}"):  # what is under the title stays when it turns stale
                 panel.draw(view)
             cached.note_answered(view)
         except Exception as exc:  # a panel is a boundary: whatever breaks in it must not take the page
             logger.exception("panel %s failed", panel.title)
-            _failed(panel, exc)
+            _failed("" if has_title else panel.title, exc)
 
 
 def _header(panel: Panel, evidence: Freshness, view: View) -> None:
@@ -112,8 +118,9 @@ def _age(evidence: Freshness, view: View) -> str:
     return f":small[:gray[{age}]]"
 
 
-def _failed(panel: Panel, error: Exception) -> None:
-    st.markdown(f"**{panel.title}**")
+def _failed(title: str, error: Exception) -> None:
+    if title:
+        st.markdown(f"**{title}**")
     with st.container(border=True):
         st.markdown(":gray-badge[? Unknown] This panel could not be drawn; the others are not affected.")
         st.code(cut(_first_line(error), 300), language=None, wrap_lines=True)

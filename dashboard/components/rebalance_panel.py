@@ -29,7 +29,7 @@ def table(view: View, shown_by: Panel) -> None:
     """The newest rebalances; those of the last quarter of an hour with the lag the group gained."""
     found = answers.rebalances(view)
     if not found:
-        panel.empty("No group changed its members or owners in this window.", "Widen it to look further back.")
+        panel.none_seen(view, "No group changed its members or owners", "Widen it, or clear the search.")
         return
     groups = len({row["group_id"] for row in found})
     st.markdown(f"{wording.plural(len(found), 'rebalance')} of {wording.plural(groups, 'group')}")

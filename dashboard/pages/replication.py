@@ -35,7 +35,7 @@ def elections(view: View) -> None:
     rows, left_out = answers.elections(view)
     overview.listed(answers.unclean(view), view)
     if not rows:
-        panel.empty("No partition changed its leader epoch in this window.", "Widen it to look further back.")
+        panel.none_seen(view, "No partition changed its leader epoch", "Widen it, or clear the search.")
         return
     st.markdown(f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each")
     replication_tables.elections(rows)

@@ -10,17 +10,17 @@ from dashboard.view import View
 
 def strip(view: View) -> None:
     marks = finding_groups.marks(finding_groups.events(finding_filters.shown(view)), view.from_ms)
-    if marks:
-        finding_strip.draw(marks, view, (TABLE.fragment_key, PROOF.fragment_key))
+    if not marks:
+        panel.empty("Nothing to draw: the table below says why.")
+        return
+    finding_strip.draw(marks, view, (TABLE.fragment_key, PROOF.fragment_key))
 
 
 def table(view: View) -> None:
     found = finding_groups.events(finding_filters.shown(view))
     if not found:
-        panel.empty(
-            "No finding lasted into this window.",
-            "Widen it, or clear search and filters. Health says what was observed.",
-        )
+        remedy = "Widen it, or clear search and filters. Health says what was observed."
+        panel.none_seen(view, "No finding was open", remedy)
         return
     finding_table.draw(found, view, (TABLE.fragment_key, PROOF.fragment_key))
 

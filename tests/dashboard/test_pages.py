@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from dashboard.view import format_time
 from guarantees.lifecycle import Change, FindingEvent
 from store.contracts import TABLES
 from store.findings import append_events
@@ -31,6 +32,7 @@ PAGES = [
     "settings",
 ]
 TITLES = {"audit": "duplicates & loss"}
+UNWATCHED = "Unknown: no round was stored in this window"
 ALWAYS_KNOWN = ["settings"]  # what is in force is known without a store
 # A Markdown special character of the hostile name without its backslash.
 UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
@@ -98,17 +100,23 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
     expected = {
         "overview": "Brokers reachable",
         "lag": "No group with a committed offset was seen",
-        "rebalances": "No group changed",
-        "violations": "No finding lasted into this window",
+        "rebalances": UNWATCHED,
+        "violations": UNWATCHED,
         "replication": "No partition was seen",
         "audit": "No topic was read record by record yet",
-        "incident": "No incident lasted into this window",
+        "incident": UNWATCHED,
         "transactions": "the coordinators did not all answer",
-        "reports": "There is no incident in this window",
+        "reports": UNWATCHED,
         "health": "No round was stored",
         "settings": "Not known: no round was stored in the last day",
     }
     assert expected[page] in said
+
+
+def test_a_report_on_a_pipeline_is_not_offered_before_one_was_observed(visit, tmp_path):
+    nothing = fixture_store.write_settings(tmp_path, with_pipelines=False)
+
+    assert "No pipeline was observed yet" in words(visit(nothing, "reports", report="delivery"))
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -198,8 +206,11 @@ def test_a_broken_table_costs_its_panel_and_not_the_page(visit, tmp_path, page, 
 
     app = visit(settings, page)
 
-    assert "could not be drawn; the others are not affected" in words(app)
-    assert alive in words(app)
+    said = words(app)
+    assert "could not be drawn; the others are not affected" in said
+    assert alive in said
+    titles = re.findall(r"^\*\*[^*]+\*\*", said, re.MULTILINE)
+    assert len(titles) == len(set(titles)), "a panel says its title twice"
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -306,7 +317,18 @@ def test_a_frozen_window_shows_what_was_known_then(visit, believable):
 
     assert "Frozen window" in words(app)
     assert "2020-01-01 00:00:00 to 01:00:00 UTC" in words(app)
-    assert "No finding lasted into this window" in words(app)
+    assert UNWATCHED in words(app)
+    assert "No finding was open" not in words(app)
+
+
+@pytest.mark.parametrize("page", ["overview", "rebalances", "violations", "replication", "incident", "reports"])
+def test_no_page_says_that_nothing_happened_while_nobody_looked(visit, stale, page):
+    from_ms, to_ms = now_ms() - 3 * 60_000, now_ms()
+    said = words(visit(stale, page, search="nowhere", **{"from": format_time(from_ms), "to": format_time(to_ms)}))
+
+    assert UNWATCHED in said
+    assert not re.search(r"(was open|members or owners|leader epoch) in this window", said)
+    assert page != "violations" or "Nothing to draw" in said
 
 
 def test_the_search_narrows_every_table(visit, believable):

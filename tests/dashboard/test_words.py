@@ -1,6 +1,7 @@
 """Words, names and links: pure functions."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -71,6 +72,27 @@ def test_a_duration_has_its_two_largest_units(length_ms, said):
 )  # fmt: skip
 def test_how_complete_a_window_is_is_said_in_rounds(seen, said):
     assert wording.rounds(seen) == said
+
+
+WHOLE = RoundsSeen(0, 60_000, 5_000, 12, 0, 5_000, 0)
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (WHOLE, "No group moved in this window."),
+        (replace(WHOLE, present=10), "No group moved in this window."),
+        (replace(WHOLE, present=9),
+         "No group moved in this window, as far as 9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, "
+         "the longest time between two 5 s tell."),
+        (replace(WHOLE, first_ms=20_000, present=8),
+         "No group moved in this window, as far as 8 of 8 expected rounds since 1970-01-01 00:00:20.000 UTC, "
+         "the longest time between two 5 s tell."),
+        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None), "Unknown: no round was stored in this window."),
+    ],
+)  # fmt: skip
+def test_what_did_not_happen_is_said_as_far_as_somebody_looked_and_else_unknown(seen, said):
+    assert wording.none_seen("No group moved", seen) == said
 
 
 def test_an_unknown_number_is_its_reason_and_a_gap_is_a_dash():
