@@ -16,7 +16,11 @@ from dashboard import cached, view, wording
 from dashboard.view import View
 
 FROZEN = "frozen_window"
+BEFORE = "window_before"
 MOMENT = "moment_of_this_run"
+DRAWN = "window_was_drawn"
+UNDERWAY_MS = 300  # what the browser sent before it heard of a new window takes less; a person who goes Back, longer
+INTERRUPTED_MS = 2_000  # and less than this where it waited for a question of the run that it cut short
 SLOWEST_S = 10  # a page that does not refresh shares its moment with those that do
 
 
@@ -56,6 +60,7 @@ def one_moment() -> Iterator[None]:
     st.session_state[MOMENT] = view.shared_moment(cached.answered_ms(cluster), now_ms(), _pace_ms(cluster))
     try:
         yield
+        st.session_state[DRAWN] = True  # not if another run cuts this one short
     finally:
         del st.session_state[MOMENT]
 
@@ -63,7 +68,7 @@ def one_moment() -> Iterator[None]:
 def look() -> View:
     """What the toolbar says now. Asked again at every run of every panel: a live window moves."""
     cluster = _cluster()
-    frozen = st.session_state.get(FROZEN)
+    frozen = _shown()
     moment_ms = st.session_state.get(MOMENT) or now_ms()
     start, end = frozen or view.live_window(str(st.session_state.get("range")), moment_ms, _pace_ms(cluster))
     refresh_s = _refresh_s()
@@ -112,24 +117,51 @@ def _cluster() -> str:
 
 def _carry_window(page: str) -> None:
     """A link's window counts; a page switch keeps the frozen one; without either the window is live."""
-    linked = view.parse_window(st.query_params.get("from"), st.query_params.get("to"))
+    linked, shown = view.parse_window(st.query_params.get("from"), st.query_params.get("to")), _shown()
     switched = st.session_state.get("page") not in (None, page)
     st.session_state["page"] = page
-    if linked:
+    if shown and (_was_underway(linked) or (switched and not linked)):
+        _show(shown)
+    elif linked and not _was_underway(linked):
         st.session_state[FROZEN] = linked
-    elif switched and FROZEN in st.session_state:
-        freeze(*st.session_state[FROZEN])
     else:
-        _thaw()
+        _show_now()
 
 
 def freeze(from_ms: int, to_ms: int) -> None:
     """Show exactly this window on every page, and stop the refresh. Back leads to the one before."""
-    st.session_state[FROZEN] = (from_ms, to_ms)
-    st.query_params.update({"from": view.format_time(from_ms), "to": view.format_time(to_ms)})
+    _remember()
+    _show((from_ms, to_ms))
 
 
 def _thaw() -> None:
+    _remember()
+    _show_now()
+
+
+def _remember() -> None:
+    """What is shown before it changes, to know a request that was sent before the browser hears of the change."""
+    st.session_state[BEFORE], st.session_state[DRAWN] = (_shown(), now_ms()), False
+
+
+def _was_underway(linked: tuple[int, int] | None) -> bool:
+    """The browser asked before it heard of the newest window: its address still has the one before."""
+    before, changed_ms = st.session_state.get(BEFORE, (None, 0))
+    may_take_ms = UNDERWAY_MS if st.session_state.get(DRAWN) else INTERRUPTED_MS
+    return linked == before and now_ms() - changed_ms < may_take_ms
+
+
+def _shown() -> tuple[int, int] | None:
+    """The frozen window; None while it is live."""
+    return st.session_state.get(FROZEN)
+
+
+def _show(window: tuple[int, int]) -> None:
+    st.session_state[FROZEN] = window
+    st.query_params.update({name: view.format_time(ms) for name, ms in zip(("from", "to"), window, strict=True)})
+
+
+def _show_now() -> None:
     st.session_state.pop(FROZEN, None)
     for name in ("from", "to"):
         if name in st.query_params:

@@ -164,6 +164,25 @@ def test_a_panel_whose_source_stops_is_hatched_and_keeps_its_table(chromium, sto
         assert look.faults == []
 
 
+# Two clicks before the browser hears of the window of the first: the second tells the address that was there before.
+TWO_CLICKS = """([first, second, after_ms]) => {
+  document.querySelector(first).click();
+  setTimeout(() => document.querySelector(second).click(), after_ms);
+}"""
+
+
+@pytest.mark.parametrize("after_ms", [0, 3, 6, 10, 15])
+def test_a_click_that_was_underway_neither_loses_a_window_nor_brings_it_back(visit, after_ms):
+    visit.open("/violations?refresh=Off")
+    visit.page.evaluate(TWO_CLICKS, [".st-key-window-earlier button", ".st-key-pause input", after_ms])
+    visit.page.wait_for_timeout(500)
+    assert visit.wait_frozen() is not None
+
+    visit.page.evaluate(TWO_CLICKS, [".st-key-frozen button", ".st-key-pause input", after_ms])
+    visit.page.wait_for_timeout(500)
+    visit.wait_live()
+
+
 def test_a_click_on_the_strip_changes_nothing(visit):
     visit.open("/")
     visit.drag(0.5, 0.5)
@@ -202,6 +221,7 @@ def test_a_drag_in_a_drag_and_back_restores_the_window_before(visit):
     assert narrow[1] - narrow[0] == pytest.approx(0.25 * (wide[1] - wide[0]), rel=0.05)
     assert wide[0] < narrow[0] < narrow[1] < wide[1]
 
+    visit.page.wait_for_timeout(300)  # a person looks first
     visit.page.go_back()
     assert visit.wait_frozen() == wide
     visit.page.go_back()
