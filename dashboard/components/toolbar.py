@@ -18,9 +18,9 @@ from dashboard.view import View
 FROZEN = "frozen_window"
 BEFORE = "window_before"
 MOMENT = "moment_of_this_run"
-DRAWN = "window_was_drawn"
-UNDERWAY_MS = 300  # what the browser sent before it heard of a new window takes less; a person who goes Back, longer
-INTERRUPTED_MS = 2_000  # and less than this where it waited for a question of the run that it cut short
+DRAWN = "window_drawn_at"
+UNDERWAY_MS = 300  # after a new window is drawn: what the browser sent before is run sooner, a person goes Back later
+INTERRUPTED_MS = 5_000  # after a new window was asked for, where what the browser sent before cut its run short
 SLOWEST_S = 10  # a page that does not refresh shares its moment with those that do
 
 
@@ -60,7 +60,7 @@ def one_moment() -> Iterator[None]:
     st.session_state[MOMENT] = view.shared_moment(cached.answered_ms(cluster), now_ms(), _pace_ms(cluster))
     try:
         yield
-        st.session_state[DRAWN] = True  # not if another run cuts this one short
+        st.session_state.setdefault(DRAWN, now_ms())  # not if another run cuts this one short
     finally:
         del st.session_state[MOMENT]
 
@@ -141,14 +141,16 @@ def _thaw() -> None:
 
 def _remember() -> None:
     """What is shown before it changes, to know a request that was sent before the browser hears of the change."""
-    st.session_state[BEFORE], st.session_state[DRAWN] = (_shown(), now_ms()), False
+    st.session_state[BEFORE] = (_shown(), now_ms())
+    st.session_state.pop(DRAWN, None)
 
 
 def _was_underway(linked: tuple[int, int] | None) -> bool:
     """The browser asked before it heard of the newest window: its address still has the one before."""
     before, changed_ms = st.session_state.get(BEFORE, (None, 0))
-    may_take_ms = UNDERWAY_MS if st.session_state.get(DRAWN) else INTERRUPTED_MS
-    return linked == before and now_ms() - changed_ms < may_take_ms
+    drawn_ms = st.session_state.get(DRAWN)
+    until_ms = changed_ms + INTERRUPTED_MS if drawn_ms is None else drawn_ms + UNDERWAY_MS
+    return linked == before and now_ms() < until_ms
 
 
 def _shown() -> tuple[int, int] | None:
