@@ -13,7 +13,6 @@ from dashboard.view import View
 
 REMEDY = "The search or a filter finds them."
 ROWS = 200
-REMEDY = "The search or a filter finds them."
 PARAMETER = "finding"
 COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=98),

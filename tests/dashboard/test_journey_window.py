@@ -47,9 +47,7 @@ class Look(Visit):
         super().open(path)
         self.page.locator(".st-key-shortcuts [data-testid=stBidiComponentIsolated]").wait_for(state="attached")
         self.page.locator("canvas[aria-hidden=true]").wait_for()
-        self.page.wait_for_timeout(
-            1_000
-        )  # a person looks first; Streamlit may lose a click while a page is first drawn
+        self.page.wait_for_timeout(1_000)  # a person looks first; under load a click at once was lost now and then
         self.settle()
 
     def drag(self, start: float, end: float, *, pause_ms: int = 50, steps: int = 12) -> None:
@@ -173,8 +171,6 @@ TWO_CLICKS = """([first, second, after_ms]) => {
   document.querySelector(first).click();
   setTimeout(() => document.querySelector(second).click(), after_ms);
 }"""
-
-
 AGREE = """() => location.search.includes("from=") === document.body.innerText.includes("Frozen window")"""
 
 
@@ -182,7 +178,7 @@ AGREE = """() => location.search.includes("from=") === document.body.innerText.i
 def test_the_address_and_the_screen_agree_after_two_clicks_at_once(visit, after_ms):
     visit.open("/violations?refresh=Off")
     visit.page.evaluate(TWO_CLICKS, [".st-key-window-earlier button", ".st-key-pause input", after_ms])
-    visit.page.wait_for_timeout(1_500)  # of clicks as near as this Streamlit may lose one
+    visit.page.wait_for_timeout(1_500)  # of clicks as near as this one may be lost under load
     visit.settle()
     visit.page.wait_for_function(AGREE, timeout=10_000)
 
