@@ -18,7 +18,7 @@ from guarantees.lifecycle import FindingHistory, changes, fold
 from guarantees.observations import Round
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import now_ms
+from kafka_reader.answer import now_ms
 from kafka_reader.header_fetch import FetchedHeaders, fetch_headers
 from kafka_reader.metadata import Topology
 from kafka_reader.producers import fetch_known_producers

@@ -38,7 +38,7 @@ from collectors.watched import Remembered, Watched
 from guarantees.observations import Coverage, GroupState, Round, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import now_ms
+from kafka_reader.answer import now_ms
 from kafka_reader.metadata import Topology, fetch_topology
 
 

@@ -21,7 +21,7 @@ from collectors.stored import LastRound
 from collectors.watched import Remembered, Watched, open_cluster
 from guarantees.memory import Memory
 from guarantees.observations import Round
-from kafka_reader.connection import now_ms
+from kafka_reader.answer import now_ms
 from kafka_reader.metadata import Topology
 from settings import ClusterSettings, Settings, SettingsError
 from store.findings import append_events, load_findings

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from guarantees.observations import Coverage, Signal
 from guarantees.unknown import Unknown
-from kafka_reader.connection import now_ms
+from kafka_reader.answer import now_ms
 from kafka_reader.errors import CollectionError, is_not_permitted
 
 logger = logging.getLogger(__name__)

@@ -30,7 +30,7 @@ from collectors.watched import Remembered, Watched
 from guarantees.observations import GroupState, PartitionOffsets, PartitionState, Signal
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import now_ms
+from kafka_reader.answer import now_ms
 from kafka_reader.listed_offsets import ListedOffsets, joined
 from kafka_reader.metadata import Topology
 from kafka_reader.offset_fetch import FetchedCommits

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
-from dashboard import answers, cached, pipeline_rows, promise_questions, queries, transaction_answers
+from dashboard import answers, cached, pipeline_rows, promise_questions, queries, traces, transaction_answers
 from dashboard.view import View
 
 AT_ONCE = 2  # beside the page itself; more of them hold up those that the others wait for
@@ -35,7 +35,7 @@ OF_PAGE: Mapping[str, tuple[Ask, ...]] = {
         _unread,
         transaction_answers.found,
         lambda view: cached.of_tidemark(view, queries.PARTS),
-        answers.traces,
+        traces.of_parts,
     ),
 }
 

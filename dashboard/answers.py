@@ -30,10 +30,7 @@ from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
 SPARK_POINTS = 60
-ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
-JOB_PACE_MS = 15_000
 UNREAD_ROUNDS = 6  # of which every sample counts
-RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
 def pipelines(view: View) -> tuple[Pipeline, ...]:
@@ -229,26 +226,3 @@ def rebalanced_group(view: View, asked: str | None) -> str | None:
 
 def group_states(view: View, group_id: str) -> Rows:
     return cached.in_window(view, STATES, group_id=group_id)
-
-
-def traces(view: View) -> Mapping[str, tuple[int, int]]:
-    """The newest trace of the parts that leave one, with the pace it is expected at (ms)."""
-    heard, step = cached.heard(view), cached.step_ms(view.cluster)
-    left = {"page": (view.to_ms, step)}
-    if heard is not None:
-        left["collect"] = (heard.observed_at_ms, step)
-    if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
-        left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
-    if (jobs := jobs_trace(view)) is not None:
-        left["jobs"] = jobs
-    return left
-
-
-def jobs_trace(view: View) -> tuple[int, int] | None:
-    """The end of the newest run of the record jobs, with the pace it is expected at (ms); None before the first."""
-    runs = cached.of_tidemark(view, queries.JOB_RUNS)
-    if not runs:
-        return None
-    newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
-    longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
-    return newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000))

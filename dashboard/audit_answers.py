@@ -13,6 +13,7 @@ from dashboard import (
     promise_questions,
     queries,
     tiles,
+    traces,
 )
 from dashboard.audit_coverage import Lane
 from dashboard.audit_losses import PipelineAudit, pipeline_audits
@@ -30,7 +31,7 @@ IDLE_PACE_MS = 60_000
 
 def jobs_age(view: View) -> Freshness:
     """When the record jobs last wrote, and how often they should."""
-    trace = answers.jobs_trace(view)
+    trace = traces.of_jobs(view)
     return Freshness(trace[0], max(trace[1], IDLE_PACE_MS)) if trace else Freshness(None, IDLE_PACE_MS)
 
 

@@ -3,10 +3,8 @@
 The only user of kafka-python's connection manager. Its network loop runs on one background thread per Connections.
 """
 
-import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -18,6 +16,7 @@ from kafka.net.selector import NetworkSelector
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from kafka_reader.allowed import READ_ONLY, refuse_writes
+from kafka_reader.answer import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
 from kafka_reader.failed_connections import close_failed_connections
 from kafka_reader.large_reads import read_in_large_pieces
@@ -42,15 +41,6 @@ _AUTHENTICATION = (SaslAuthenticationFailedError, AuthorizationError)
 
 # A broker's node id; until the brokers are known, a bootstrap address goes by kafka-python's name for it.
 NodeId = int | str
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What a broker answered; times are ms since 1970, UTC: when the request left and when the answer arrived."""
-
-    response: Any
-    requested_at_ms: int
-    observed_at_ms: int
 
 
 class Connections:
@@ -263,8 +253,3 @@ def _metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
         include_topic_authorized_operations=False,
         min_version=10,
     )
-
-
-def now_ms() -> int:
-    """Milliseconds since 1970, UTC."""
-    return time.time_ns() // 1_000_000

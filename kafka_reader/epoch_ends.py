@@ -9,7 +9,8 @@ from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections, now_ms
+from kafka_reader.answer import Answer, now_ms
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 # Only leaders answer, whatever the replica id (ReplicaManager.lastOffsetForLeaderEpoch, fetchOnlyFromLeader).

@@ -11,7 +11,8 @@ from kafka.protocol.admin import DescribeClusterRequest
 from kafka.protocol.metadata import ApiVersionsRequest
 
 from guarantees.unknown import Unknown
-from kafka_reader.connection import CLIENT_ID, Answer, Connections, now_ms
+from kafka_reader.answer import Answer, now_ms
+from kafka_reader.connection import CLIENT_ID, Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 BROKERS_ENDPOINT = 1

@@ -5,7 +5,7 @@ from typing import Any
 
 from guarantees.observations import GroupState
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer
+from kafka_reader.answer import Answer
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 # Makes a state of a group that was answered without error, observed at that time (ms since 1970).

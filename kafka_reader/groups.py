@@ -12,7 +12,8 @@ from kafka.protocol.consumer import ConsumerProtocolAssignment, ConsumerProtocol
 from guarantees.observations import GroupState, Member
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 from kafka_reader.group_descriptions import by_member_id, parsed
 

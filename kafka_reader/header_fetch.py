@@ -10,8 +10,9 @@ from xxhash import xxh3_64_digest
 
 from guarantees.batches import Batch, Marker
 from guarantees.unknown import Unknown
+from kafka_reader.answer import Answer
 from kafka_reader.batch_headers import HEADER_BYTES, BatchHeader, CorruptBatchError, batch_headers
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, UnreadableAnswerError, unknown_after, unknown_because
 from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, Part
 from kafka_reader.fetch_answer import OLDEST_VERSION, PartitionAnswer, parse_fetch_answer

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from guarantees.unknown import Unknown
+from kafka_reader.answer import Answer
 from kafka_reader.batch_headers import CorruptBatchError
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_because
 from kafka_reader.fetch import OFFSET_OUT_OF_RANGE, Part
 from kafka_reader.fetch_answer import PartitionAnswer

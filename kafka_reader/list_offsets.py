@@ -7,7 +7,8 @@ from kafka.protocol.consumer import ListOffsetsRequest
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections, now_ms
+from kafka_reader.answer import Answer, now_ms
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 from kafka_reader.listed_offsets import ListedOffsets, without_answer
 from kafka_reader.offset_columns import OffsetColumns, decode

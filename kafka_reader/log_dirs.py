@@ -8,7 +8,8 @@ from kafka.protocol.admin import DescribeLogDirsRequest
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 KAFKA_STORAGE_ERROR = 56

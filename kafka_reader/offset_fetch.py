@@ -7,8 +7,9 @@ from kafka.protocol.consumer import OffsetFetchRequest
 
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
+from kafka_reader.answer import Answer, now_ms
 from kafka_reader.commit_columns import CommitColumns, GroupSpans, decode
-from kafka_reader.connection import Answer, Connections, now_ms
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 from kafka_reader.undecoded import Prepared, decoded
 

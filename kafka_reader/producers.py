@@ -9,7 +9,8 @@ from kafka.protocol.admin import DescribeProducersRequest
 from guarantees.observations import OpenProducer
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 NO_OPEN_TRANSACTION = -1

@@ -10,7 +10,8 @@ from typing import Any
 from kafka.protocol.admin import DescribeQuorumRequest
 
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
 METADATA_TOPIC = "__cluster_metadata"

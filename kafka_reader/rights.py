@@ -12,7 +12,8 @@ from kafka.protocol.admin import DescribeClusterRequest, DescribeGroupsRequest, 
 from kafka.protocol.metadata import MetadataRequest
 
 from guarantees.unknown import Unknown
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, is_refusal, unknown_after, unknown_because
 
 # Kafka's AclOperation, as far as Tidemark has a use for it; the others change something.

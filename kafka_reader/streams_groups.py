@@ -13,7 +13,7 @@ from guarantees.observations import GroupState, Member, Task, Tasks
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
 from kafka_reader import schemas
-from kafka_reader.connection import Answer
+from kafka_reader.answer import Answer
 from kafka_reader.errors import CollectionError
 from kafka_reader.group_descriptions import by_member_id, parsed
 from kafka_reader.groups import STREAMS

@@ -1,13 +1,10 @@
 """A real Kafka cluster on the loopback address: a controller, and brokers that can be killed and paused."""
 
-import base64
 import os
-import re
 import shutil
 import subprocess
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -29,6 +26,8 @@ from lab.node import (
     format_command,
     java_command,
     logging_properties,
+    meta_of_another_node,
+    random_id,
     server_properties,
 )
 from lab.ports import free_ports, is_listening
@@ -256,17 +255,3 @@ class Cluster:
         admin = admin_client(self.bootstrap)
         described = admin.describe_consumer_groups(["lab-start"], request_timeout=5)["lab-start"]
         return described.exception(timeout=10) is None
-
-
-def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
-    """`meta.properties` of one node, made over to another one of the same cluster."""
-    meta = re.sub(r"^node\.id=.*$", f"node.id={node_id}", meta, flags=re.MULTILINE)
-    return re.sub(r"^directory\.id=.*$", f"directory.id={directory_id}", meta, flags=re.MULTILINE)
-
-
-def random_id(draw: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
-    """A UUID as Kafka writes it; as its own (Uuid.randomUuid) none that a command would take for an option."""
-    text = "-"
-    while text.startswith("-"):
-        text = base64.urlsafe_b64encode(draw().bytes).decode().rstrip("=")
-    return text

@@ -1,6 +1,9 @@
 """One Kafka node: its role, its files and its command line. Nothing here starts anything."""
 
-from collections.abc import Mapping, Sequence
+import base64
+import re
+import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,3 +178,17 @@ def _layout(appender: str) -> list[str]:
         f"appender.{appender}.layout.type = PatternLayout",
         f"appender.{appender}.layout.pattern = %d{{ISO8601}} %p %m (%c{{1}})%n%ex",
     ]
+
+
+def meta_of_another_node(meta: str, node_id: int, directory_id: str) -> str:
+    """`meta.properties` of one node, made over to another one of the same cluster."""
+    meta = re.sub(r"^node\.id=.*$", f"node.id={node_id}", meta, flags=re.MULTILINE)
+    return re.sub(r"^directory\.id=.*$", f"directory.id={directory_id}", meta, flags=re.MULTILINE)
+
+
+def random_id(draw: Callable[[], uuid.UUID] = uuid.uuid4) -> str:
+    """A UUID as Kafka writes it; as its own (Uuid.randomUuid) none that a command would take for an option."""
+    text = "-"
+    while text.startswith("-"):
+        text = base64.urlsafe_b64encode(draw().bytes).decode().rstrip("=")
+    return text

@@ -39,14 +39,11 @@ def write_archive(path: Path) -> Path:
 
 
 def _files(name: str) -> Iterator[tuple[Path, str]]:
-    """Of a module or of a package, found as it would be imported, each with its place in the archive."""
+    """Of a package, found as it would be imported, each with its place in the archive."""
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"{name} is not installed: nothing to send to the executors")
-    top = Path(spec.origin)
-    if not spec.submodule_search_locations:
-        yield top, top.name
-        return
-    for file in sorted(top.parent.rglob("*")):
+    folder = Path(spec.origin).parent
+    for file in sorted(folder.rglob("*")):
         if file.suffix in _SUFFIXES and file.is_file():
-            yield file, str(file.relative_to(top.parent.parent))
+            yield file, str(file.relative_to(folder.parent))

@@ -7,6 +7,7 @@ established is null, and the column `<name>_unknown` beside it says why.
 from collections.abc import Mapping, Sequence
 
 from store.tables.audits import AUDITS
+from store.tables.batch_headers import BATCH_HEADERS
 from store.tables.columns import Column, Family, Table, Type
 from store.tables.headers import HEADERS
 from store.tables.internal_topics import INTERNAL_TOPICS
@@ -23,6 +24,7 @@ SCHEMA_VERSION = 1
 
 ALL: Sequence[Table] = (
     *SAMPLES,
+    *BATCH_HEADERS,
     *SAMPLED_IDS,
     *INTERNAL_TOPICS,
     *ROLL_UPS,

@@ -18,7 +18,7 @@ LAYERS = [
     "lab",
     "benchmarks",
     "app.py",
-    "settings.py",
+    "settings",
 ]
 
 # Package -> the only places that may import it.
@@ -54,7 +54,7 @@ FORBIDDEN = {
     "lab": {"benchmarks"},
     "app.py": {"lab", "benchmarks"},
     # The core is below the settings: they may use its names of promises.
-    "settings.py": {"kafka_reader", "store", "collectors", "spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
+    "settings": {"kafka_reader", "store", "collectors", "spark_jobs", "dashboard", "cli", "lab", "benchmarks"},
 }
 # The core may use the standard library, but not its clocks, files, sockets and logs.
 IMPURE = {

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import answers, cached, kept, queries, settings_rows, startup
+from dashboard import cached, kept, queries, settings_rows, startup, traces
 from dashboard.names import in_markdown
 from dashboard.view import View
 
@@ -13,7 +13,7 @@ ICONS = {True: ":green[✓]", False: ":red[✕]", None: ":gray[…]"}
 
 def draw(view: View) -> None:
     """One line for each part; a dead one is said."""
-    st.markdown(startup.parts_line(cached.of_tidemark(view, queries.PARTS), answers.traces(view), view))
+    st.markdown(startup.parts_line(cached.of_tidemark(view, queries.PARTS), traces.of_parts(view), view))
 
 
 def checklist(view: View) -> None:

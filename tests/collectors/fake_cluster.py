@@ -23,8 +23,8 @@ from kafka.protocol.consumer import (
 from kafka.protocol.metadata import MetadataResponse
 
 from collectors.watched import Watched
+from kafka_reader.answer import Answer, now_ms
 from kafka_reader.batch_headers import batch_headers
-from kafka_reader.connection import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError
 from kafka_reader.undecoded import Prepared, PreparedRequests
 from settings import ClusterSettings

@@ -15,7 +15,7 @@ from guarantees.memory import Memory
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.thresholds import Thresholds
 from lab.clients import admin_client
-from lab.cluster import meta_of_another_node, random_id
+from lab.node import meta_of_another_node, random_id
 from tests.collectors import schemas
 from tests.collectors.asked import ask
 

@@ -13,7 +13,7 @@ from kafka.protocol.admin import (
 from kafka.protocol.consumer import ListOffsetsResponse, OffsetFetchResponse, OffsetForLeaderEpochResponse
 from kafka.protocol.metadata import MetadataResponse
 
-from kafka_reader.connection import Answer
+from kafka_reader.answer import Answer
 from kafka_reader.undecoded import Uncopied, Undecoded
 
 ASKED_MS, ANSWERED_MS = 1_000, 1_005

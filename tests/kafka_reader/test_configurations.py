@@ -2,8 +2,8 @@ import pytest
 from kafka.protocol.admin import DescribeConfigsResponse
 
 from guarantees.unknown import Unknown
+from kafka_reader.answer import Answer
 from kafka_reader.configurations import TOPICS_AT_ONCE, configurations_request, fetch_configurations
-from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError
 
 RESULT = DescribeConfigsResponse.DescribeConfigsResult

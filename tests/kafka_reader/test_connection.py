@@ -6,7 +6,8 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka.protocol.producer import ProduceRequest
 
 from kafka_reader.allowed import ForbiddenRequestError
-from kafka_reader.connection import Answer, Connections
+from kafka_reader.answer import Answer
+from kafka_reader.connection import Connections
 from kafka_reader.errors import BrokerUnavailableError, RequestRefusedError
 from kafka_reader.transactions import list_request as list_transactions
 from settings import Security

@@ -4,8 +4,8 @@ import pytest
 from kafka.protocol.consumer import FetchRequest, FetchResponse
 from kafka.protocol.metadata import MetadataResponse
 
+from kafka_reader.answer import Answer
 from kafka_reader.batches import AbortedTransaction
-from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError
 from kafka_reader.fetch import NotStableError, OffsetsGoneError, Part, TopicGoneError, fetch_request, read_range
 from kafka_reader.undecoded import PreparedRequests

@@ -8,7 +8,7 @@ from kafka.protocol.consumer import FetchResponse
 from guarantees.batches import Marker
 from guarantees.unknown import Unknown
 from kafka_reader.allowed import refuse_writes
-from kafka_reader.connection import Answer
+from kafka_reader.answer import Answer
 from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.fetch import Part
 from kafka_reader.header_fetch import headers_request, parse_batches, parse_headers

@@ -6,8 +6,8 @@ import pytest
 from kafka.protocol.consumer import FetchResponse
 
 from guarantees.unknown import Unknown
+from kafka_reader.answer import Answer
 from kafka_reader.batches import AbortedTransaction
-from kafka_reader.connection import Answer
 from kafka_reader.errors import BrokerUnavailableError
 from kafka_reader.fetch import Part
 from kafka_reader.internal_log import parse_log

@@ -10,13 +10,20 @@ from uuid import UUID
 import pytest
 
 from lab.child import Child
-from lab.cluster import meta_of_another_node, random_id
 from lab.commands import Command, Fault, ask, take
 from lab.errors import LabError
 from lab.java import is_suitable, java_home, parse_major
 from lab.kafka_jars import KAFKA_VERSION, MARKER, coordinates, is_complete, why_it_failed
 from lab.memory import NEEDED_MEMORY_BYTES, check_memory
-from lab.node import Listener, Node, java_command, logging_properties, server_properties
+from lab.node import (
+    Listener,
+    Node,
+    java_command,
+    logging_properties,
+    meta_of_another_node,
+    random_id,
+    server_properties,
+)
 from lab.ports import free_ports, is_listening
 from lab.workload.messages import message_id, order, payment, shipment
 

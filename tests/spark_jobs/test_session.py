@@ -41,8 +41,8 @@ def test_small_queries_on_a_cluster_are_not_cut_into_two_hundred_pieces():
 def test_the_archive_holds_every_module_a_worker_imports_and_the_schemas_of_kafka(tmp_path):
     with zipfile.ZipFile(write_archive(tmp_path / "code.zip")) as archive:
         names = set(archive.namelist())
-    assert {"settings.py", "spark_jobs/audits/working.py", "kafka_reader/batches.py", "store/message_ids.py"} <= names
-    assert "guarantees/places.py" in names
+    assert {"settings/cluster.py", "spark_jobs/audits/working.py", "kafka_reader/batches.py"} <= names
+    assert {"store/message_ids.py", "guarantees/places.py"} <= names
     assert "kafka/protocol/schemas/resources/FetchRequest.json" in names
     assert not [name for name in names if name.endswith((".pyc", ".so")) or name.startswith(("lab", "dashboard"))]
 

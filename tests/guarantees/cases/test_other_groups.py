@@ -10,7 +10,7 @@ from guarantees.lag import Lag
 from guarantees.places import TopicPartition
 from guarantees.view import member_count
 from kafka_reader import consumer_groups
-from kafka_reader.connection import Answer
+from kafka_reader.answer import Answer
 from kafka_reader.groups import parse_groups
 from kafka_reader.share_groups import DescribeShareGroupOffsetsResponse, offsets_request, parse_offsets
 from tests.guarantees.builders import GROUP, finding, findings, lag_of, seen, watch

@@ -1,0 +1,33 @@
+"""What the parts of Tidemark leave behind, by which the page knows that they live."""
+
+from collections.abc import Mapping
+
+from dashboard import cached, queries
+from dashboard.view import View
+
+ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
+JOB_PACE_MS = 15_000
+RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
+
+
+def of_parts(view: View) -> Mapping[str, tuple[int, int]]:
+    """The newest trace of the parts that leave one, with the pace it is expected at (ms)."""
+    heard, step = cached.heard(view), cached.step_ms(view.cluster)
+    left = {"page": (view.to_ms, step)}
+    if heard is not None:
+        left["collect"] = (heard.observed_at_ms, step)
+    if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
+        left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
+    if (jobs := of_jobs(view)) is not None:
+        left["jobs"] = jobs
+    return left
+
+
+def of_jobs(view: View) -> tuple[int, int] | None:
+    """The end of the newest run of the record jobs, with the pace it is expected at (ms); None before the first."""
+    runs = cached.of_tidemark(view, queries.JOB_RUNS)
+    if not runs:
+        return None
+    newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
+    longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
+    return newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000))
