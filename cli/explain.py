@@ -10,9 +10,11 @@ from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
 from dashboard import explained, promise_questions, queries, standing
 from dashboard.explained import Explanation
+from dashboard.freshness import freshness
 from dashboard.names import cut
 from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from guarantees.findings import Finding
+from guarantees.observations import Signal
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 from settings import Settings
@@ -56,15 +58,17 @@ def _explanation(heard: StoredCluster, pipeline: Pipeline, pipelines: Sequence[P
     of_one = {"group_id": pipeline.group_id, "topic": pipeline.source}
     answers = heard.newest((*promise_questions.OF_THE_NEWEST_ROUND, queries.GROUP_STATES))
     answers |= heard.recent((*promise_questions.OF_RECENT, *promise_questions.OF_ONE_RECENT), **of_one)
-    answers |= heard.last_day((queries.SAMPLED, queries.REBALANCES, promise_questions.ROUNDS_SEEN))
+    answers |= heard.last_day((queries.SAMPLED, queries.REBALANCES))
+    answers |= heard.last_day((promise_questions.ROUNDS_SEEN,), signal=Signal.END_OFFSETS)
     answers |= heard.last_day((promise_questions.LAST_CAUGHT_UP,), **of_one)
     findings = _findings(heard)
     from_ms = heard.now_ms - DAY_MS
     seen = answers.get(promise_questions.ROUNDS_SEEN, ())
     rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
+    coverage = answers.get(queries.COVERAGE, ())
     sight = standing.sight(
         pipeline,
-        standing.newest(answers.get(queries.COVERAGE, ()), rounds.interval_ms),
+        standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),
         answers.get(queries.GROUP_LAG, ()),
         answers.get(queries.GROUP_STATES, ()),
         frozenset(row["topic"] for row in answers.get(queries.SAMPLED, ())),

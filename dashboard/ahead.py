@@ -31,7 +31,7 @@ OF_EVERY_PAGE: tuple[Ask, ...] = (
 # By the url path of the page.
 OF_PAGE: Mapping[str, tuple[Ask, ...]] = {
     "": (
-        lambda view: cached.in_window(view, promise_questions.ROUNDS_SEEN),
+        answers.rounds_seen,
         _unread,
         transaction_answers.found,
         lambda view: cached.of_tidemark(view, queries.PARTS),

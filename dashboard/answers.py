@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dashboard import (
     cached,
     concerns,
+    coverage,
     finding_groups,
     known_findings,
     lag_answers,
@@ -12,6 +13,7 @@ from dashboard import (
     promise_questions,
     proposals,
     queries,
+    record_evidence,
     shapes,
     standing,
     tiles,
@@ -26,6 +28,7 @@ from dashboard.standing import Standing
 from dashboard.tiles import Tile
 from dashboard.view import View
 from guarantees.completeness import RoundsSeen
+from guarantees.observations import Signal
 from guarantees.promises import Pipeline
 from guarantees.verdicts import pipeline_verdict
 
@@ -57,10 +60,10 @@ def promise_answers(view: View) -> dict[Question, Rows]:
     return newest | recent | of_groups
 
 
-def rounds_seen(view: View) -> RoundsSeen:
-    """How complete the window on screen is."""
-    rows = cached.in_window(view, promise_questions.ROUNDS_SEEN)
-    return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster))
+def rounds_seen(view: View, signal: Signal = Signal.END_OFFSETS) -> RoundsSeen:
+    """How complete the window on screen is, by the rounds in which a signal was answered."""
+    rows = cached.in_window(view, promise_questions.ROUNDS_SEEN, signal=signal)
+    return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster), signal)
 
 
 # A group's lag on a topic that none of its members reads.
@@ -124,12 +127,12 @@ def standings(view: View) -> list[Standing]:
 
 @cached.shared
 def _standings(view: View) -> list[Standing]:
-    lag, trends = standing.by_place(cached.group_lag(view)), cluster_trend(view)
+    lag, trends = standing.by_place(group_lag(view)), cluster_trend(view)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
-    topics = frozenset(row["topic"] for row in cached.last_day(view, queries.SAMPLED))
+    topics = frozenset(row["topic"] for row in record_evidence.sampled(view))
     known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
     rounds = rounds_seen(view)
-    newest = standing.newest(cached.now(view, queries.COVERAGE), rounds.interval_ms)
+    newest = standing.newest(coverage.by_signal(view), coverage.age(view, ()).observed_at_ms)
     judged = (
         pipeline_verdict(
             pipeline,
@@ -163,12 +166,13 @@ def _place(pipeline: Pipeline) -> tuple[str, str]:
 def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
+    every = pipelines(view)
     return (
         tiles.lag(group_lag(view), cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)),
-        tiles.lost(known, cached.last_day(view, queries.COMPARISONS), view.to_ms),
-        tiles.duplicates(known, cached.last_day(view, queries.SAMPLED), view.to_ms),
+        tiles.lost(known, record_evidence.comparisons(view), record_evidence.compared(view), view.to_ms),
+        tiles.duplicates(known, record_evidence.sampled(view), record_evidence.read(view, every), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),
-        tiles.transactions(transaction_answers.found(view), share, all_asked=transaction_answers.all_asked(view)),
+        tiles.transactions(transaction_answers.found(view), share, transaction_answers.asked(view)),
     )
 
 

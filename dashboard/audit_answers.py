@@ -12,27 +12,17 @@ from dashboard import (
     known_findings,
     promise_questions,
     queries,
+    record_evidence,
     tiles,
-    traces,
 )
 from dashboard.audit_coverage import Lane
 from dashboard.audit_losses import PipelineAudit, pipeline_audits
 from dashboard.audit_topics import TopicAudit, read_topics, topic_audits
 from dashboard.concerns import Concern
-from dashboard.freshness import Freshness
 from dashboard.queries import Rows
 from dashboard.view import View
 from guarantees.findings import Kind
 from settings import PipelineSettings
-
-# Rounds of the jobs that find nothing to read say so once a minute.
-IDLE_PACE_MS = 60_000
-
-
-def jobs_age(view: View) -> Freshness:
-    """When the record jobs last wrote, and how often they should."""
-    trace = traces.of_jobs(view)
-    return Freshness(trace[0], max(trace[1], IDLE_PACE_MS)) if trace else Freshness(None, IDLE_PACE_MS)
 
 
 def declared(view: View) -> list[PipelineSettings]:
@@ -50,7 +40,7 @@ def topics(view: View) -> list[TopicAudit]:
         cached.last_day_of_window(view, audit_questions.EXTRA_COPIES),
         _recent(view, Kind.DUPLICATE_WRITE),
         declared(view),
-        jobs_age(view).verdict(view.to_ms),
+        record_evidence.jobs_age(view).verdict(view.to_ms),
     )
 
 
@@ -69,7 +59,7 @@ def pipelines(view: View) -> list[PipelineAudit]:
         declared(view),
         cached.last_day(view, queries.COMPARISONS),
         [*_recent(view, Kind.LOST_WRITE), *_recent(view, Kind.ABORTED_AT_SINK)],
-        jobs_age(view).verdict(view.to_ms),
+        record_evidence.jobs_age(view).verdict(view.to_ms),
     )
 
 

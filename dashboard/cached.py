@@ -16,7 +16,6 @@ from dashboard import (
     queries,
     replication_questions,
 )
-from dashboard.freshness import Freshness, freshness
 from dashboard.queries import Question, Rows
 from dashboard.remembered import as_key, remembered
 from dashboard.store_size import size_of
@@ -28,7 +27,8 @@ Answer = TypeVar("Answer")
 StartedWith = tuple[tuple[tuple[str, str], ...], int]
 
 MINUTE_MS = 60_000
-DAY_MS = 24 * 60 * MINUTE_MS
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
 # Whatever was asked last, even where every round came late by half of an interval.
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
 SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
@@ -51,10 +51,11 @@ GROUPS = (
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """A cluster as it was last heard."""
+    """A cluster as it was last heard: when a round was last answered, and when one was last attempted."""
 
     cluster_id: str
     observed_at_ms: int
+    attempted_at_ms: int
     interval_ms: int
     commits: int  # group-partitions asked for in its largest round
 
@@ -92,12 +93,15 @@ def step_ms(cluster: str) -> int:
 
 
 def heard(view: View) -> Heard | None:
-    """The newest identity of the cluster in the last day; None: nothing was heard of it. Mostly it was a moment ago."""
-    for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS):
-        rows = ask(data_dir(), *queries.clusters_heard(view.to_ms, back_ms))
+    """The newest identity of the cluster that is still stored; None: nothing was. Mostly it was a moment ago."""
+    hour_ms, kept_ms = view.to_ms - view.to_ms % HOUR_MS, round(settings().store.history_retention_d * DAY_MS)
+    looks = [(view.to_ms, back_ms) for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS)]
+    for to_ms, back_ms in (*looks, (hour_ms, kept_ms)):  # weeks are looked through once an hour
+        rows = ask(data_dir(), *queries.clusters_heard(to_ms, back_ms))
         newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
         if newest is not None:
-            return Heard(newest["cluster_id"], newest["observed_at_ms"], newest["interval_ms"], newest["commits"] or 0)
+            times = newest["observed_at_ms"], newest["attempted_at_ms"], newest["interval_ms"]
+            return Heard(newest["cluster_id"], *times, newest["commits"] or 0)
     return None
 
 
@@ -107,18 +111,12 @@ def is_large(cluster: str, at_ms: int) -> bool:
     return any(row["cluster"] == cluster and (row["commits"] or 0) > LARGE_COMMITS for row in rows)
 
 
-def evidence_age(view: View, signals: tuple[str, ...]) -> Freshness:
-    """How old and complete the newest answers of these signals are; no signals: of the essential ones."""
-    return freshness(now(view, queries.COVERAGE), signals, step_ms(view.cluster))
-
-
 def now(view: View, question: Question, **about: object) -> Rows:
     """Ask about the newest round, which may be old when nobody collects: the panel says how old."""
     known = heard(view)
     if known is None:
         return []
-    start = known.observed_at_ms - ROUNDS_BACK * known.interval_ms
-    return ask(data_dir(), start, known.observed_at_ms + 1, question, {"cluster_id": known.cluster_id, **about})
+    return _of_cluster(view, newest_from(known), known.observed_at_ms + 1, question, about)
 
 
 def group_lag(view: View) -> Rows:
@@ -192,6 +190,11 @@ def settle_memory() -> None:
 def data_dir() -> str:
     """Where the store lies."""
     return settings().store.data_dir
+
+
+def newest_from(known: Heard) -> int:
+    """From when on its newest round was asked for, where every signal's last one counts."""
+    return known.observed_at_ms - ROUNDS_BACK * known.interval_ms
 
 
 def _of_cluster(view: View, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:

@@ -15,7 +15,7 @@ STALE_AFTER_STEPS = 2
 class Freshness:
     """The newest answer of what a panel rests on. `refused`: a right is missing; `failed`: asked and not answered.
 
-    `rounds_apart`: it is asked for in every so manyth round.
+    `rounds_apart`: it is asked for in every so manyth round; `is_older`: it is from before `observed_at_ms`.
     """
 
     observed_at_ms: int | None
@@ -25,6 +25,7 @@ class Freshness:
     asked: int = 0
     reasons: tuple[str, ...] = ()
     rounds_apart: int = 1
+    is_older: bool = False
 
     @property
     def expected_every_ms(self) -> int:
@@ -42,23 +43,25 @@ class Freshness:
 def freshness(coverage: Sequence[Mapping[str, Any]], signals: Collection[str], step_ms: int) -> Freshness:
     """Of several signals the oldest counts: a panel is as old as its oldest part that every round asks for.
 
-    No signals: those without which nothing can be said. (Others, like configurations, are not asked in every round.)
+    A question nobody answered makes nothing younger. No signals: those without which nothing can be said. (Others, like
+    configurations, are not asked in every round.)
     """
     needed = frozenset(signals or ESSENTIAL)
-    rows = [row for row in coverage if row["signal"] in needed]
+    rows = [row for row in coverage if row["signal"] in needed and row["answered_at_ms"] is not None]
     if len({row["signal"] for row in rows}) < len(needed):
         return Freshness(None, step_ms)
     of_every_round = [row for row in rows if row["signal"] not in ASKED_LESS_OFTEN] or rows
-    observed_at_ms, apart = min(
-        ((row["observed_at_ms"], rounds_apart(row["signal"], row["asked"])) for row in of_every_round),
-        key=lambda one: one[0] + one[1] * step_ms,  # when the next one is expected
+    apart, oldest = min(
+        ((rounds_apart(row["signal"], row["asked"]), row) for row in of_every_round),
+        key=lambda one: one[1]["answered_at_ms"] + one[0] * step_ms,  # when the next one is expected
     )
     return Freshness(
-        observed_at_ms=observed_at_ms,
+        observed_at_ms=oldest["answered_at_ms"],
         step_ms=step_ms,
         refused=sum(row["refused"] for row in rows),
         failed=sum(row["failed"] for row in rows),
         asked=sum(row["asked"] for row in rows),
         reasons=tuple(dict.fromkeys(row["error"] for row in rows if row["error"])),
         rounds_apart=apart,
+        is_older=oldest.get("is_older", False),
     )

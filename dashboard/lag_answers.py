@@ -51,7 +51,7 @@ def _known_trend(view: View, known: Heard, points: int) -> Trends:
 
 def trend_step_ms(view: View, points: int) -> int:
     """How far apart the points of a trend are."""
-    known = cached.heard(view) or Heard("", view.to_ms, cached.step_ms(view.cluster), 0)
+    known = cached.heard(view) or Heard("", view.to_ms, view.to_ms, cached.step_ms(view.cluster), 0)
     return _trend_steps(view.from_ms, view.to_ms, known, points).bucket_ms
 
 

@@ -41,7 +41,7 @@ def row(
         "Grade": known.grade,
         "Lag": known.lag,
         "Behind": None if age_ms is None else age_ms // 1000,
-        "Trend": shapes.newest_run(known.trend),
+        "Trend": shapes.newest_run(known.trend, view.length_ms),
         "Lost": lost(pipeline, findings, comparisons, view),
         "Duplicated": duplicated(pipeline, findings, sampled, view),
         "Last finding": "–" if last is None else wording.since(last, view.to_ms),

@@ -2,15 +2,16 @@
 
 from dashboard.queries import COMMITS_WITH_OFFSETS, COVERAGE, GROUP_LAG, OFFSETS, Question
 
-# How complete the window is: a round counts where end offsets were answered.
+# How complete the window is: a round counts where the signal was answered. `asked`: for how many values at most.
 ROUNDS_SEEN = Question(("rounds",), """
     WITH answered AS (
-        SELECT epoch_ms(max(observed_at)) AS at_ms FROM rounds
-        WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0 AND observed_at BETWEEN $from AND $to
+        SELECT epoch_ms(max(observed_at)) AS at_ms, max(asked) AS asked FROM rounds
+        WHERE cluster_id = $cluster_id AND signal = $signal AND answered > 0 AND observed_at BETWEEN $from AND $to
         GROUP BY tick),
-    spans AS (SELECT at_ms, lag(at_ms) OVER (ORDER BY at_ms) AS before_ms FROM answered)
-    SELECT count(*) AS present, min(at_ms) AS first_ms, max(at_ms - before_ms) AS longest_gap_ms,
-           arg_max(before_ms, at_ms - before_ms) AS gap_from_ms FROM spans""")  # fmt: skip
+    spans AS (SELECT at_ms, asked, lag(at_ms) OVER (ORDER BY at_ms) AS before_ms FROM answered)
+    SELECT count(*) AS present, min(at_ms) AS first_ms, max(at_ms) AS last_ms,
+           max(at_ms - before_ms) AS longest_gap_ms, arg_max(before_ms, at_ms - before_ms) AS gap_from_ms,
+           max(asked) AS asked FROM spans""")  # fmt: skip
 
 # Per topic, the weakest partition: fewest replicas, lowest min ISR; how many partitions do not tell theirs.
 TOPICS = Question(("partition_state",), """

@@ -90,26 +90,35 @@ def _moment(time_ms: int) -> datetime:
     return datetime.fromtimestamp(time_ms / 1000, UTC)
 
 
-# Clusters that were heard, the newest identity of each name first, with the commits of their largest round; then the
-# newest attempts, answered or not. A round counts once it is over: of one under way commits may be there and ends not.
+# Clusters that were heard, the newest identity of each name first, with the commits of their largest round: when a
+# round was last answered, and last attempted; then the newest attempts, answered or not. A round counts once it is
+# over: of one under way commits may be there and ends not.
 CLUSTERS = Question(("rounds",), """
-    SELECT cluster, cluster_id, max(ended_at_ms) AS observed_at_ms, arg_max(interval_ms, ended_at_ms) AS interval_ms,
+    SELECT cluster, cluster_id, max(ended_at_ms) FILTER (is_answered) AS observed_at_ms,
+           max(ended_at_ms) AS attempted_at_ms, arg_max(interval_ms, ended_at_ms) AS interval_ms,
            max(commits) AS commits
     FROM (SELECT cluster, cluster_id, epoch_ms(max(observed_at)) AS ended_at_ms, max(interval_ms) AS interval_ms,
-                 max(asked) FILTER (signal = 'committed_offsets') AS commits
+                 max(asked) FILTER (signal = 'committed_offsets') AS commits, bool_or(answered > 0) AS is_answered
           FROM rounds GROUP BY cluster, cluster_id, tick HAVING ended_at_ms < $ended_by_ms)
-    GROUP BY ALL ORDER BY observed_at_ms DESC""")  # fmt: skip
+    GROUP BY ALL HAVING observed_at_ms IS NOT NULL ORDER BY observed_at_ms DESC""")  # fmt: skip
 LONGEST_ROUND_MS = 60_000
 ATTEMPTS = Question(("rounds",), """
     SELECT signal, answered, error, epoch_ms(observed_at) AS observed_at_ms FROM rounds
     WHERE cluster = $cluster ORDER BY observed_at DESC LIMIT 20""")  # fmt: skip
 
-# What the last round of each signal asked for and got; of the newest round, and of a whole window.
-COVERAGE = Question(("rounds",), """
-    SELECT signal, tick, epoch_ms(observed_at) AS observed_at_ms, asked, answered, refused, failed, error, interval_ms
+# Somebody said something: values, or that they may not be told, or that there is nothing to tell.
+IS_ANSWERED = "(failed = 0 OR answered + refused > 0)"
+# What the last round of each signal asked for and got, and when it was last answered; of the newest round, and of a
+# whole window.
+COVERAGE = Question(("rounds",), f"""
+    SELECT signal, tick, epoch_ms(observed_at) AS observed_at_ms, asked, answered, refused, failed, error, interval_ms,
+           epoch_ms(max(observed_at) FILTER ({IS_ANSWERED}) OVER (PARTITION BY signal)) AS answered_at_ms
     FROM rounds WHERE cluster_id = $cluster_id
     QUALIFY row_number() OVER (PARTITION BY signal ORDER BY tick DESC) = 1 ORDER BY signal""")  # fmt: skip
 COVERAGE_OF_WINDOW = Question(COVERAGE.tables, COVERAGE.sql)
+LAST_ANSWERED = Question(("rounds",), f"""
+    SELECT signal, epoch_ms(max(observed_at)) AS answered_at_ms FROM rounds
+    WHERE cluster_id = $cluster_id AND {IS_ANSWERED} GROUP BY signal ORDER BY signal""")  # fmt: skip
 
 COMMITS = """
     SELECT c.group_id, c.topic, c.topic_id, c.partition, c.tick, c.committed_offset, c.committed_offset_unknown,

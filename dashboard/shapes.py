@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from guarantees.promises import Verdict
 
 CELLS = 240
 LANES = 40
+ROLLED_UP_AFTER_MS = 150_000  # the minute, its settling time and two pauses of the maintainer
 
 Row = Mapping[str, Any]
 
@@ -118,15 +120,17 @@ def trend_begins(rows: Iterable[Row], from_ms: int, step_ms: int) -> dict[str, i
     return {group_id: at if at > 1 else 0 for group_id, at in points.items()}
 
 
-def newest_run(series: Sequence[int | None]) -> list[int]:
-    """The newest stretch without a gap: a sparkline in a table cannot show one."""
-    known: list[int] = []
-    for value in reversed(series):
-        if value is not None:
-            known.append(value)
-        elif known:
-            break
-    return known[::-1] if len(known) > 1 else []
+def newest_run(series: Sequence[int | None], window_ms: int) -> list[int]:
+    """The newest stretch without a gap of a series over a window: a sparkline in a table cannot show one.
+
+    It seems to end now, so only what is not over, or not rolled up yet, may be unknown after it.
+    """
+    open_end = sum(1 for _ in takewhile(lambda value: value is None, reversed(series)))
+    if open_end > 1 + ROLLED_UP_AFTER_MS * len(series) // window_ms:
+        return []
+    newest = reversed(series[: len(series) - open_end])
+    run = [value for value in takewhile(lambda value: value is not None, newest) if value is not None]
+    return run[::-1] if len(run) > 1 else []
 
 
 def finding_marks(found: Iterable[Concern], from_ms: int) -> list[Mark]:

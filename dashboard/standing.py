@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard import wording
-from dashboard.freshness import freshness
+from guarantees.cadence import rounds_apart
 from guarantees.completeness import RoundsSeen
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
@@ -13,6 +13,9 @@ from guarantees.verdicts import OF_NO_PIPELINE, PipelineVerdict, Sight
 from store.coverage import coverage as coverage_of
 
 Row = Mapping[str, Any]
+NO_ROUND = {
+    "present": 0, "first_ms": None, "last_ms": None, "longest_gap_ms": None, "gap_from_ms": None, "asked": None
+}  # fmt: skip
 OF_PARTITIONS = frozenset({Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS})
 
 
@@ -57,10 +60,9 @@ class Newest:
     is_complete: bool
 
 
-def newest(coverage: Sequence[Row], interval_ms: int) -> Newest:
+def newest(coverage: Sequence[Row], observed_at_ms: int | None) -> Newest:
     """Said once for all pipelines."""
     covered = tuple(_covered(row) for row in coverage if row["signal"] not in OF_NO_PIPELINE)
-    observed_at_ms = freshness(coverage, (), interval_ms).observed_at_ms
     return Newest(observed_at_ms, covered, all(one.is_complete for one in covered))
 
 
@@ -100,10 +102,13 @@ def by_group(states: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def rounds_seen(rows: Sequence[Row], from_ms: int, to_ms: int, interval_ms: int) -> RoundsSeen:
-    """The answer to ROUNDS_SEEN; no row where no round was ever stored."""
-    row = rows[0] if rows else {"present": 0, "first_ms": None, "longest_gap_ms": None, "gap_from_ms": None}
-    return RoundsSeen(from_ms=from_ms, to_ms=to_ms, interval_ms=interval_ms, **row)
+def rounds_seen(
+    rows: Sequence[Row], from_ms: int, to_ms: int, interval_ms: int, signal: Signal = Signal.END_OFFSETS
+) -> RoundsSeen:
+    """The answer to ROUNDS_SEEN about a signal; no row where no round was ever stored."""
+    row = dict(rows[0]) if rows else dict(NO_ROUND)
+    every_ms = interval_ms * rounds_apart(signal, row.pop("asked") or 0)
+    return RoundsSeen(from_ms=from_ms, to_ms=to_ms, interval_ms=every_ms, **row)
 
 
 def standing(judged: PipelineVerdict, group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]]) -> Standing:
@@ -114,7 +119,7 @@ def standing(judged: PipelineVerdict, group_lag: Sequence[Row], trends: Mapping[
     return Standing(
         judged=judged,
         lag=row["lag"] if row is not None and is_whole else None,
-        lag_unknown=None if is_whole else (row["unknown_reason"] if row is not None else "no commit was seen"),
+        lag_unknown="no commit was seen" if row is None else row["unknown_reason"],
         trend=tuple(trends.get(pipeline.group_id, ())),
     )
 
@@ -127,7 +132,9 @@ def worst_first(standings: Iterable[Standing]) -> list[Standing]:
 
 
 def headline(standings: Sequence[Standing]) -> tuple[Verdict, str]:
-    """The worst that is known, and how many pipelines cannot be judged: never green over gaps."""
+    """The worst that is known, and how many pipelines cannot be judged: never green over gaps, or over nothing."""
+    if not standings:
+        return Verdict.UNKNOWN, "Nothing can be judged: no pipeline is known."
     counts = {verdict: sum(known.judged.verdict is verdict for known in standings) for verdict in Verdict}
     total = wording.plural(len(standings), "pipeline")
     open_ends = counts[Verdict.UNKNOWN] + counts[Verdict.STALE]

@@ -8,7 +8,7 @@ from typing import Any
 from dashboard import wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
-from dashboard.transactions import OpenTransaction
+from dashboard.transactions import Asked, OpenTransaction
 from guarantees.findings import Kind, Unit
 from guarantees.promises import Verdict
 from guarantees.rules.transactions import TransactionClass
@@ -26,6 +26,27 @@ class Tile:
     note: str
     verdict: Verdict | None = None
     series: tuple[int | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Of how many of all things of a kind (`what`: pipeline, topic) a figure tells, and why of none if so."""
+
+    seen: int
+    of: int
+    what: str
+    why: str
+
+    @property
+    def is_whole(self) -> bool:
+        return 0 < self.of == self.seen
+
+    @property
+    def note(self) -> str:
+        """What follows the figure; nothing where it tells of all."""
+        if self.is_whole:
+            return ""
+        return f" · {self.seen} of {wording.plural(self.of, self.what)}" if self.seen else f" · {self.why}"
 
 
 def unknown(label: str, reason: str) -> Tile:
@@ -59,20 +80,16 @@ def total(
     return _sum([(begins.get(group_id, 0), trends[group_id]) for group_id in sorted(groups) if group_id in trends])
 
 
-def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], at_ms: int) -> Tile:
+def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], reach: Reach, at_ms: int) -> Tile:
     """Records lost in the last day, as an interval; NOT-OBSERVABLE where no source is compared with a sink."""
-    if not comparisons:
-        return unknown("Lost, 24 h", "no pipeline is compared with a sink")
-    upper = max(0, *(row["upper"] or 0 for row in comparisons))
-    return _counted("Lost, 24 h", recent(concerns, Kind.LOST_WRITE, at_ms), none_upper=upper)
+    upper = max((row["upper"] or 0 for row in comparisons), default=0)
+    return _counted("Lost, 24 h", recent(concerns, Kind.LOST_WRITE, at_ms), upper, reach)
 
 
-def duplicates(concerns: Iterable[Concern], sampled: Sequence[Row], at_ms: int) -> Tile:
+def duplicates(concerns: Iterable[Concern], sampled: Sequence[Row], reach: Reach, at_ms: int) -> Tile:
     """Records stored more than once in the last day, as an interval; unknown where ids are not sampled."""
-    if not sampled:
-        return unknown("Duplicates, 24 h", "no topic's ids are sampled")
-    upper = none_seen_upper(min(row["rate"] for row in sampled))
-    return _counted("Duplicates, 24 h", recent(concerns, Kind.DUPLICATE_WRITE, at_ms), none_upper=upper)
+    upper = max((none_seen_upper(row["rate"]) for row in sampled), default=0)
+    return _counted("Duplicates, 24 h", recent(concerns, Kind.DUPLICATE_WRITE, at_ms), upper, reach)
 
 
 def replication(rows: Sequence[Row]) -> Tile:
@@ -90,18 +107,24 @@ def replication(rows: Sequence[Row]) -> Tile:
     return Tile(label, wording.count(row["under_replicated"]), note, Verdict.DEGRADED if is_bad else Verdict.OK)
 
 
-def transactions(found: Sequence[OpenTransaction], overdue_share: float, *, all_asked: bool) -> Tile:
-    """Open transactions, how many of them are near or past their timeout, and hanging ones (KIP-664)."""
+def transactions(found: Sequence[OpenTransaction], overdue_share: float, asked: Asked) -> Tile:
+    """Open transactions, how many of them are near or past their timeout, and hanging ones (KIP-664).
+
+    At least so many where not all told; that none hangs is known where the leaders told as well.
+    """
     label = "Open transactions"
-    if not found and not all_asked:
-        return unknown(label, "the coordinators did not all answer")
+    if not found and not asked.coordinators:
+        return unknown(label, f"{asked.missing} did not all tell")
     states = Counter(one.state for one in found)
     late, hanging = sum(one.is_late for one in found), states[TransactionClass.HANGING]
     unlisted = states[TransactionClass.UNLISTED]
     note = f"{late:,} past {overdue_share:.0%} of the timeout, {hanging:,} hanging"
     note += f", {unlisted:,} unlisted" if unlisted else ""
-    verdict = Verdict.DEGRADED if late or hanging or unlisted else Verdict.OK
-    return Tile(label, wording.count(len(found)), note, verdict)
+    note += f" · more is not known: {asked.missing} did not all tell" if asked.missing else ""
+    calm = Verdict.UNKNOWN if asked.missing else Verdict.OK
+    verdict = Verdict.DEGRADED if late or hanging or unlisted else calm
+    at_least = "" if asked.coordinators else "≥ "
+    return Tile(label, f"{at_least}{wording.count(len(found))}", note, verdict)
 
 
 def recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:
@@ -113,15 +136,17 @@ def recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]
     ]
 
 
-def _counted(label: str, found: Sequence[Concern], *, none_upper: int) -> Tile:
-    """The sum of the findings' intervals; without findings zero with its own upper end."""
+def _counted(label: str, found: Sequence[Concern], none_upper: int, reach: Reach) -> Tile:
+    """The sum of the findings' intervals; without findings zero with its own upper end, as far as it reaches."""
+    if not found and not reach.seen:
+        return unknown(label, reach.why)
     if not found:
-        return Tile(
-            label, "0", f"at most {wording.count(none_upper)}" if none_upper else "all ids compared", Verdict.OK
-        )
+        note = f"at most {wording.count(none_upper)}" if none_upper else "all ids compared"
+        return Tile(label, "0", note + reach.note, Verdict.OK if reach.is_whole else Verdict.UNKNOWN)
     total = added((one.finding.bounds for one in found if one.finding.bounds), Unit.RECORDS)
     ends = f"{wording.count(total.lower)} to {wording.count(total.upper)}"
     note = f"{'exact' if total.lower == total.upper else ends} · {wording.plural(len(found), 'finding')}"
+    note += reach.note
     verdicts = [concern.verdict for concern in found if concern.verdict]
     worst = min(verdicts, key=wording.WORST_FIRST.index, default=None)
     return Tile(label, wording.compact(total.estimate or 0), note, worst)

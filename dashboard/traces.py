@@ -15,7 +15,7 @@ def of_parts(view: View) -> Mapping[str, tuple[int, int]]:
     heard, step = cached.heard(view), cached.step_ms(view.cluster)
     left = {"page": (view.to_ms, step)}
     if heard is not None:
-        left["collect"] = (heard.observed_at_ms, step)
+        left["collect"] = (heard.attempted_at_ms, step)
     if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
     if (jobs := of_jobs(view)) is not None:

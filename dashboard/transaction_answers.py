@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from dashboard import (
     cached,
+    coverage,
     fencing,
     known_findings,
     outcomes,
-    queries,
     shapes,
     transaction_facts,
     transaction_questions,
@@ -18,22 +18,22 @@ from dashboard.fencing import Event
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.queries import Rows
 from dashboard.timeline_questions import STEPS
-from dashboard.transactions import OpenTransaction, Waiting
+from dashboard.transactions import Asked, OpenTransaction, Waiting
 from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.lag import MARKER_SLACK
 
 
-def all_asked(view: View) -> bool:
-    """Every coordinator answered in the newest round."""
-    return transactions.is_complete(cached.now(view, queries.COVERAGE))
+def asked(view: View) -> Asked:
+    """Who told of transactions in the newest round."""
+    return transactions.asked(coverage.by_signal(view))
 
 
 def found(view: View) -> list[OpenTransaction]:
     """Every open transaction of the newest round, worst first."""
     share = cached.settings().thresholds.transaction_overdue_share
     rows = cached.now(view, transaction_questions.OPEN)
-    return transactions.judged(rows, all_asked=all_asked(view), overdue_share=share)
+    return transactions.judged(rows, all_asked=asked(view).coordinators, overdue_share=share)
 
 
 def findings(view: View, one: OpenTransaction) -> list[Finding]:
@@ -119,8 +119,11 @@ def why_none(view: View) -> tuple[str, str]:
     """Why no transaction is shown, and what to do; that there is none is only said where everybody answered."""
     if view.search.strip():
         return "No open transaction matches the search.", "Clear it to see all."
-    if not all_asked(view):
-        return "Whether a transaction is open is not known: the coordinators did not all answer.", "See Health."
+    told = asked(view)
+    if not told.coordinators:
+        return f"Whether a transaction is open is not known: {told.missing} did not all tell.", "See Health."
+    if not told.leaders:
+        return f"No coordinator lists an open transaction; {told.missing} did not all tell of others.", "See Health."
     return (
         "No coordinator lists an open transaction, and no leader has one that none of them lists.",
         "Transactional ids that Tidemark may not describe (DESCRIBE) are left out of these answers.",

@@ -93,9 +93,30 @@ def waiting(rows: Iterable[Row]) -> dict[str, Waiting]:
     }
 
 
-def is_complete(rounds: Iterable[Row]) -> bool:
-    """Every coordinator answered, and nothing was refused: whoever is not listed is listed nowhere."""
-    row = next((row for row in rounds if row["signal"] == Signal.TRANSACTIONS), None)
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Whether all told of the newest round: coordinators, so that whoever is not listed is listed nowhere; and leaders,
+    so that none holds a transaction that no coordinator lists.
+    """
+
+    coordinators: bool
+    leaders: bool
+
+    @property
+    def missing(self) -> str | None:
+        """Who did not tell; None where all did."""
+        silent = (("the coordinators", self.coordinators), ("the partitions' leaders", self.leaders))
+        return " and ".join(who for who, told in silent if not told) or None
+
+
+def asked(rounds: Iterable[Row]) -> Asked:
+    """A leader tells by its end offsets whether a transaction is open, and when asked who holds it."""
+    by_signal = {row["signal"]: row for row in rounds}
+    of_leaders = all(_is_told(by_signal.get(one)) for one in (Signal.END_OFFSETS, Signal.PRODUCERS))
+    return Asked(coordinators=_is_told(by_signal.get(Signal.TRANSACTIONS)), leaders=of_leaders)
+
+
+def _is_told(row: Row | None) -> bool:
     if row is None:
         return False
     answers = coverage(row, row["observed_at_ms"], row["observed_at_ms"])

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from dashboard.names import in_markdown
 from dashboard.view import View
 from guarantees.amounts import counted
-from guarantees.completeness import RoundsSeen, is_whole
+from guarantees.completeness import RoundsSeen, ends_early, is_whole
 from guarantees.findings import Bounds, Kind
 from guarantees.promises import Guarantee, Verdict
 from guarantees.unknown import Unknown
@@ -200,7 +200,8 @@ def rounds(seen: RoundsSeen) -> str:
     gap = seen.longest_gap_ms
     between = "" if gap is None else f", the longest time between two {gap / 1000:.0f} s"
     since = "" if seen.first_ms is None else f" since {utc(seen.first_ms)}"
-    return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}"
+    ended = f", none after {clock(seen.last_ms)}" if seen.last_ms is not None and ends_early(seen) else ""
+    return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}{ended}"
 
 
 def none_seen(what: str, seen: RoundsSeen) -> str:

@@ -23,6 +23,7 @@ class RoundsSeen:
     interval_ms: int
     present: int
     first_ms: int | None
+    last_ms: int | None
     longest_gap_ms: int | None
     gap_from_ms: int | None
 
@@ -51,11 +52,18 @@ def too_few(seen: RoundsSeen) -> list[Unknown]:
     return []
 
 
+def ends_early(seen: RoundsSeen) -> bool:
+    """Rounds were observed, and none in the last time of the window."""
+    return seen.last_ms is not None and seen.to_ms - seen.last_ms > GAP_INTERVALS * seen.interval_ms
+
+
 def gaps(seen: RoundsSeen) -> list[Unknown]:
     """Time of the window in which nothing was observed; what came and went in it is not known."""
     found, least_ms = [], GAP_INTERVALS * seen.interval_ms
     if seen.first_ms is not None and seen.first_ms - seen.from_ms > least_ms:
         found.append(Unknown(f"nothing was observed in the window before {utc(seen.first_ms)}"))
+    if seen.last_ms is not None and ends_early(seen):
+        found.append(Unknown(f"nothing was observed in the window after {utc(seen.last_ms)}"))
     if seen.longest_gap_ms is not None and seen.gap_from_ms is not None and seen.longest_gap_ms > least_ms:
         lasted = f"for {seen.longest_gap_ms / 1000:.0f} s from {utc(seen.gap_from_ms)}"
         found.append(Unknown(f"nothing was observed {lasted}, the longest gap"))

@@ -18,8 +18,9 @@ PARAMETER = "fencing"
 def draw(found: Sequence[Event], view: View, *, rerun: str) -> None:
     """`rerun` is the key of the fragment that shows this table."""
     if not found:
-        panel.empty(
-            "No producer was seen to be fenced or timed out in this window.",
+        panel.none_seen(
+            view,
+            "No producer was seen to be fenced or timed out",
             "Only topics in header_topics are read for it; the panel above says what was read.",
         )
         return

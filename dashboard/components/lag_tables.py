@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import partitions, shapes, wording
+from dashboard import partitions, wording
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut
@@ -24,7 +24,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
             "Group": [cut(row["group_id"]) for row in rows],
             "Topic": [cut(row["topic"]) for row in rows],
             "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
-            "Trend": [shapes.newest_run(trend.get(row["group_id"], ())) for row in rows],
+            "Trend": [trend.get(row["group_id"], []) for row in rows],
             "Partitions": [row["partitions"] for row in rows],
             "No commit": [row["without_commit"] for row in rows],
             "Unknown": [row["unknown"] for row in rows],

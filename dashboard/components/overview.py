@@ -30,6 +30,17 @@ def answer(standings: Sequence[Standing], note: str, newest_ms: int | None) -> N
     st.caption(note, help=wording.in_local_time(seen, st.context.timezone) if seen else None)
 
 
+def no_pipeline(view: View) -> None:
+    """Why the table has no row, and what to do."""
+    if view.search.strip():
+        panel.empty("No pipeline matches the search.", "Clear it to see all.")
+        return
+    panel.empty(
+        "No pipeline is known: none is declared, and no group's commits were seen to propose one from.",
+        "Settings says which rights are missing; a group is seen once it has committed.",
+    )
+
+
 def draw_tiles(view: View) -> None:
     """How much, each figure with what it leaves open."""
     with st.grid(5, min_column_width=165, key="tiles"):
@@ -52,7 +63,8 @@ def attention(view: View) -> None:
     """What breaks or weakens a promise now."""
     concerns = answers.urgent(view)
     if not concerns:
-        panel.empty("No finding that breaks or weakens a promise is open.")
+        found = " that the search finds" if view.search.strip() else ""
+        panel.none_seen(view, f"No finding{found} that breaks or weakens a promise is open")
     listed(concerns, view)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import answers, cached, wording
+from dashboard import answers, cached, coverage, wording
 from dashboard.components import toolbar
 from dashboard.freshness import Freshness
 from dashboard.names import cut, in_markdown
@@ -71,16 +71,18 @@ def empty(why: str, remedy: str = "") -> None:
     st.markdown(f":gray[{why}]" + (f"  \n:gray[{remedy}]" if remedy else ""))
 
 
-def none_seen(view: View, what: str, remedy: str = "") -> None:
-    """What did not happen in the window, as far as its rounds tell (`No group changed its owners`), and what to do."""
-    empty(wording.none_seen(what, answers.rounds_seen(view)), remedy)
+def none_seen(view: View, what: str, remedy: str = "", *, signal: Signal = Signal.END_OFFSETS) -> None:
+    """What did not happen in the window (`No group changed its owners`), as far as the rounds tell in which the signal
+    was answered that would have shown it, and what to do.
+    """
+    empty(wording.none_seen(what, answers.rounds_seen(view, signal)), remedy)
 
 
 def _drawn(panel: Panel) -> None:
     view, has_title = toolbar.look(), False
     with st.container(key=f"panel-{panel.key}"):
         try:
-            evidence = panel.age_of(view) if panel.age_of else cached.evidence_age(view, panel.signals)
+            evidence = panel.age_of(view) if panel.age_of else coverage.age(view, panel.signals)
             is_stale = panel.shows_age and evidence.verdict(view.to_ms) is Verdict.STALE
             with st.container(key=f"{'stale' if is_stale else 'live'}-{panel.key}"):
                 _header(panel, evidence, view)
@@ -114,7 +116,8 @@ def _age(evidence: Freshness, view: View) -> str:
     age = wording.age(evidence.observed_at_ms, view.to_ms if view.is_frozen else toolbar.now_ms())
     if verdict is Verdict.STALE:
         expected_every_s = evidence.expected_every_ms / 1000
-        return f"{wording.LOOKS[verdict].badge} newest evidence {age}, expected every {expected_every_s:g} s"
+        older = "older than " if evidence.is_older else ""
+        return f"{wording.LOOKS[verdict].badge} newest evidence {older}{age}, expected every {expected_every_s:g} s"
     return f":small[:gray[{age}]]"
 
 

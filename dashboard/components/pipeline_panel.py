@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, known_findings, pipeline_rows, queries, wording
+from dashboard import answers, known_findings, pipeline_rows, record_evidence, wording
 from dashboard.components import panel, selection, tables
 from dashboard.components.grades import grade
 from dashboard.components.panel import Panel
@@ -67,7 +67,7 @@ def detail(view: View) -> None:
 def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     every = (history.finding for history in known_findings.findings(view).values())
     findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
-    comparisons, sampled = cached.last_day(view, queries.COMPARISONS), cached.last_day(view, queries.SAMPLED)
+    comparisons, sampled = record_evidence.comparisons(view), record_evidence.sampled(view)
     ages = answers.unread_for(view, standings)
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]
 
@@ -106,7 +106,7 @@ COLUMNS = {
         help="The oldest unread offset of the worst partition has been there at least so long, as far as the samples "
         "of the last 15 minutes show; a dash where nothing shows it",
     ),
-    "Trend": st.column_config.AreaChartColumn("Trend", y_min=0, width=110, help=tables.TREND),
+    "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=110, help=tables.TREND),
     "Lost": st.column_config.TextColumn("Lost, ids", help="Message ids in the window that never reached the sink"),
     "Duplicated": st.column_config.TextColumn(
         "Duplicated, records", help="Records of source and sink in the window that are stored more than once"

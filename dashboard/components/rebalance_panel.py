@@ -21,6 +21,7 @@ from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
 from dashboard.view import View
+from guarantees.observations import Signal
 
 ROWS, MOVES, STORMS = 200, 300, 5
 
@@ -29,7 +30,9 @@ def table(view: View, shown_by: Panel) -> None:
     """The newest rebalances; those of the last quarter of an hour with the lag the group gained."""
     found = answers.rebalances(view)
     if not found:
-        panel.none_seen(view, "No group changed its members or owners", "Widen it, or clear the search.")
+        panel.none_seen(
+            view, "No group changed its members or owners", "Widen it, or clear the search.", signal=Signal.GROUPS
+        )
         return
     groups = len({row["group_id"] for row in found})
     st.markdown(f"{wording.plural(len(found), 'rebalance')} of {wording.plural(groups, 'group')}")

@@ -7,16 +7,18 @@ from dashboard import timeline_rows, wording
 from dashboard.components import panel, tables
 from dashboard.queries import Rows
 from dashboard.view import View
+from guarantees.observations import Signal
 
 
 def draw(rows: Rows, view: View) -> None:
     """The newest steps of the window that the search finds."""
     if not rows:
-        why = "Nothing was seen to happen to a transactional id in this window."
-        if view.search.strip():
-            why = "No transactional id or producer id of this window matches the search."
-        panel.empty(
-            why, "Between two samples only the coordinators' own records tell: Health says whether they are read."
+        found = " that the search finds" if view.search.strip() else ""
+        panel.none_seen(
+            view,
+            f"Nothing was seen to happen to a transactional id{found}",
+            "Between two samples only the coordinators' own records tell: Health says whether they are read.",
+            signal=Signal.TRANSACTIONS,
         )
         return
     shown = pd.DataFrame([timeline_rows.table_row(row, view) for row in rows])

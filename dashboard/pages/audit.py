@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from dashboard.audit_answers import jobs_age
 from dashboard.components import audit, audit_proof, exact_audit, header_accounts, message_panel, panel
 from dashboard.components.panel import Panel
+from dashboard.record_evidence import jobs_age
 
 st.title("Duplicates & loss", anchor=False)
 panel.show(Panel("Per topic", audit.topics, age_of=jobs_age))

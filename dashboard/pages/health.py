@@ -3,6 +3,7 @@
 import streamlit as st
 
 from dashboard import answers, cached, health, queries, wording
+from dashboard import coverage as signals
 from dashboard.components import cluster_panels, panel, parts, promises, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
@@ -12,7 +13,7 @@ NEEDS = Panel("What the promise needs", promises.needs, shows_age=False)
 
 
 def coverage(view: View) -> None:
-    rows, newest = cached.in_window(view, queries.COVERAGE_OF_WINDOW), cached.evidence_age(view, ()).verdict(view.to_ms)
+    rows, newest = cached.in_window(view, queries.COVERAGE_OF_WINDOW), signals.age(view, ()).verdict(view.to_ms)
     if not rows:
         panel.empty("No round was stored in this window.", "Start the collector: tidemark up, or tidemark collect.")
         return

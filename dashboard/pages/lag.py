@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, lag_answers, wording
+from dashboard import answers, lag_answers, shapes, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import cluster_panels, lag_tables, panel, partition_panel
@@ -19,7 +19,9 @@ def groups(view: View) -> None:
     if not rows:
         panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
         return
-    lag_tables.groups(rows, lag_answers.lag_trend(view, answers.SPARK_POINTS), DETAIL)
+    trends = lag_answers.lag_trend(view, answers.SPARK_POINTS)
+    newest = {group_id: shapes.newest_run(trend, view.length_ms) for group_id, trend in trends.items()}
+    lag_tables.groups(rows, newest, DETAIL)
 
 
 def detail(view: View) -> None:

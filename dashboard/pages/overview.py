@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, cached, wording
+from dashboard import answers, cached, coverage, wording
 from dashboard.components import overview, panel, parts, pipeline_panel
 from dashboard.components.panel import Panel
 from dashboard.view import View
@@ -10,15 +10,16 @@ from guarantees.observations import Signal
 
 
 def answer(view: View) -> None:
-    newest_ms = cached.evidence_age(view, ()).observed_at_ms
+    newest_ms = coverage.age(view, ()).observed_at_ms
     note = wording.answer_note(newest_ms, cached.step_ms(view.cluster), view)
-    overview.answer(answers.standings(view), f"{note} · {wording.rounds(answers.rounds_seen(view))}", newest_ms)
+    note += f" · {wording.rounds(answers.rounds_seen(view))}"
+    overview.answer(answers.standings(view.without_search()), note, newest_ms)
 
 
 def pipelines(view: View) -> None:
     known = answers.standings(view)
     if not known:
-        panel.empty("No pipeline matches.", "Clear the search; without any group there is nothing to propose yet.")
+        overview.no_pipeline(view)
         return
     pipeline_panel.table(known, view, DETAIL)
     if any(one.pipeline.is_inferred for one in known):
@@ -31,6 +32,7 @@ def first_steps(view: View) -> None:
     parts.checklist(view)
 
 
+OF_TILES = (Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.TRANSACTIONS)
 DETAIL = Panel("Pipeline", pipeline_panel.detail)
 
 st.title("Overview", anchor=False)
@@ -38,7 +40,7 @@ if cached.heard(panel.look()) is None:
     panel.show(Panel("Before the first answer", first_steps, shows_age=False))
     st.stop()
 panel.show(Panel("Is delivery safe?", answer))
-panel.show(Panel("How much", overview.draw_tiles, (Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)))
+panel.show(Panel("How much", overview.draw_tiles, OF_TILES))
 panel.show(Panel("Pipelines, worst first", pipelines))
 panel.show(DETAIL)
 panel.show(Panel("What happened when", overview.strip))

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import cached, replication, wording
+from dashboard import coverage, replication, wording
 from dashboard import replication_answers as answers
 from dashboard.components import cluster_panels, overview, panel, replication_figure, replication_tables, tables
 from dashboard.components.panel import Panel
@@ -20,9 +20,9 @@ def at_risk(view: View) -> None:
     st.markdown(replication.totals(counted[0]))
     known, left_out = answers.at_risk(view)
     if not known:
-        panel.empty("None that the search finds is in danger, or was in this window.")
+        panel.none_seen(view, "None that the search finds is in danger, or was", signal=Signal.PARTITION_STATES)
         return
-    unharmed = cached.evidence_age(view, STATES).verdict(view.to_ms)
+    unharmed = coverage.age(view, STATES).verdict(view.to_ms)
     replication_tables.at_risk(known, view, answers.gap_ms(), unharmed, ONE)
     tables.left_out(left_out, 0, "partition")
 
@@ -35,7 +35,12 @@ def elections(view: View) -> None:
     rows, left_out = answers.elections(view)
     overview.listed(answers.unclean(view), view)
     if not rows:
-        panel.none_seen(view, "No partition changed its leader epoch", "Widen it, or clear the search.")
+        panel.none_seen(
+            view,
+            "No partition changed its leader epoch",
+            "Widen it, or clear the search.",
+            signal=Signal.PARTITION_STATES,
+        )
         return
     st.markdown(f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each")
     replication_tables.elections(rows)

@@ -16,6 +16,7 @@ from dashboard import (
 )
 from dashboard.audit_losses import pipeline_audits
 from dashboard.audit_topics import topic_audits
+from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Kind, Unit
@@ -172,7 +173,9 @@ def test_the_last_day_of_all_topics_is_the_tile_of_the_overview():
 
     audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], Verdict.OK)
 
-    tile = tiles.duplicates([one, other, concern(fixture_store.lost(END_MS))], sampled, END_MS)
+    tile = tiles.duplicates(
+        [one, other, concern(fixture_store.lost(END_MS))], sampled, Reach(1, 1, "topic", ""), END_MS
+    )
     assert (tile.value, tile.note) == ("137", "133 to 148 · 2 findings")
     assert sum(audit.day.estimate for audit in audits) == 137
     assert [audit.day.lower for audit in audits] == [128, 5]
@@ -318,7 +321,7 @@ def test_losses_of_the_last_day_are_the_tile_of_the_overview():
         compared(pipeline=settings.name), pipeline=settings.pipeline, declared=settings, recent=[one]
     )
 
-    tile = tiles.lost([one], [compared()], END_MS)
+    tile = tiles.lost([one], [compared()], Reach(1, 1, "pipeline", ""), END_MS)
     assert (tile.value, tile.note) == (str(audit.day.estimate), f"{audit.day.lower} to {audit.day.upper} · 1 finding")
 
 

@@ -26,7 +26,7 @@ from tests.dashboard.fixture_store import HOSTILE
 
 END_MS = 1_764_000_000_000
 VIEW = View("production", END_MS - 900_000, END_MS, False, 10, "")
-ROUNDS = RoundsSeen(END_MS - 900_000, END_MS, 5_000, 180, END_MS - 900_000, 5_000, END_MS - 900_000)
+ROUNDS = RoundsSeen(END_MS - 900_000, END_MS, 5_000, 180, END_MS - 900_000, END_MS, 5_000, END_MS - 900_000)
 SIGHT = Sight(END_MS, 5.0, (), frozenset(), ROUNDS)
 ORDERS = Pipeline("orders", "orders", "order-service", "payments", Guarantee.AT_LEAST_ONCE)
 
@@ -77,8 +77,16 @@ def test_the_highest_lag_of_a_bucket_is_drawn_and_the_last_is_summed():
 
 
 def test_a_sparkline_of_a_table_begins_after_the_last_gap():
-    assert shapes.newest_run((9, 9, None, 1, 2, None)) == [1, 2]
-    assert shapes.newest_run((None, 4, None)) == []
+    assert shapes.newest_run((9, 9, None, 1, 2, None), 86_400_000) == [1, 2]
+    assert shapes.newest_run((None, 4, None), 86_400_000) == []
+
+
+@pytest.mark.parametrize(
+    ("points", "unknown", "is_drawn"), [(6, 2, True), (6, 3, False), (60, 11, True), (60, 12, False)]
+)
+def test_a_sparkline_that_ended_before_now_is_not_drawn_as_if_it_went_on(points, unknown, is_drawn):
+    series = (*range(points - unknown), *[None] * unknown)
+    assert bool(shapes.newest_run(series, 900_000)) is is_drawn
 
 
 def test_of_many_partitions_those_with_most_lag_are_drawn_and_the_rest_is_counted():
@@ -132,9 +140,10 @@ def test_partitions_that_follow_one_another_are_told_by_the_first_and_the_last(n
     assert memberships.owned(json.dumps([["t", number] for number in numbers])) == told
 
 
-def signal(name, at_ms, refused=0, asked=4):
-    return {"signal": name, "observed_at_ms": at_ms, "asked": asked, "answered": asked - refused, "refused": refused,
-            "failed": 0, "error": "not permitted" if refused else None}  # fmt: skip
+def signal(name, at_ms, refused=0, asked=4, **columns):
+    return {"signal": name, "observed_at_ms": at_ms, "answered_at_ms": at_ms, "asked": asked,
+            "answered": asked - refused, "refused": refused, "failed": 0,
+            "error": "not permitted" if refused else None} | columns  # fmt: skip
 
 
 def test_what_a_large_cluster_is_asked_less_often_makes_no_panel_old():
@@ -174,7 +183,17 @@ def test_a_panel_is_as_old_as_its_oldest_part():
     assert (age.observed_at_ms, age.refused, age.asked) == (50, 1, 8)
 
 
+def test_a_question_nobody_answered_makes_nothing_younger():
+    silent = signal("a", 900, answered=0, failed=4, answered_at_ms=100)
+    age = freshness([silent, signal("b", 900)], ("a", "b"), 10)
+
+    assert (age.observed_at_ms, age.failed, age.verdict(900)) == (100, 4, Verdict.STALE)
+    assert not age.is_older
+    assert freshness([silent | {"is_older": True}], ("a",), 10).is_older
+
+
 def test_a_signal_that_was_never_seen_makes_the_panel_unknown():
+    assert freshness([signal("a", 100, answered_at_ms=None)], ("a",), 10).verdict(100) is Verdict.UNKNOWN
     assert freshness([signal("a", 100)], ("a", "b"), 10).verdict(100) is Verdict.UNKNOWN
 
 
@@ -226,27 +245,48 @@ def test_a_lag_of_which_nothing_is_known_is_unknown():
     assert tiles.lag([], {}, {}).value == "Unknown"
 
 
+WHOLE = tiles.Reach(1, 1, "pipeline", "")
+PART = replace(WHOLE, of=50)
+NOTHING = tiles.Reach(0, 1, "pipeline", "the record jobs last wrote 20 h ago")
+
+
 def test_no_loss_seen_in_a_sample_has_an_upper_bound():
-    tile = tiles.lost([], [{"upper": 236}], END_MS)
+    tile = tiles.lost([], [{"upper": 236}, {"upper": 5}], WHOLE, END_MS)
 
-    assert (tile.value, tile.note) == ("0", "at most 236")
+    assert (tile.value, tile.note, tile.verdict) == ("0", "at most 236", Verdict.OK)
 
 
-def test_losses_are_unknown_where_nothing_is_compared():
-    assert tiles.lost([], [], END_MS).value == "Unknown"
+def test_where_one_pipeline_of_fifty_is_compared_no_loss_is_no_green_light():
+    tile = tiles.lost([], [{"upper": 0}], PART, END_MS)
+
+    assert (tile.value, tile.verdict) == ("0", Verdict.UNKNOWN)
+    assert tile.note == "all ids compared · 1 of 50 pipelines"
+
+
+def test_losses_are_unknown_where_nothing_is_compared_and_the_reason_is_said():
+    tile = tiles.lost([], [], NOTHING, END_MS)
+
+    assert (tile.value, tile.note) == ("Unknown", "the record jobs last wrote 20 h ago")
 
 
 def test_no_duplicate_in_a_sample_of_one_in_64_leaves_up_to_237_possible():
-    assert tiles.duplicates([], [{"rate": 1 / 64}], END_MS).note == "at most 237"
-    assert tiles.duplicates([], [{"rate": 1.0}], END_MS).note == "all ids compared"
+    assert tiles.duplicates([], [{"rate": 1 / 64}, {"rate": 1.0}], WHOLE, END_MS).note == "at most 237"
+    assert tiles.duplicates([], [{"rate": 1.0}], WHOLE, END_MS).note == "all ids compared"
 
 
 def test_counts_of_several_findings_add_their_intervals():
     one = fixture_store.lost(END_MS)
 
-    tile = tiles.lost(known(one), [{"upper": 0}], END_MS)
+    tile = tiles.lost(known(one), [{"upper": 0}], WHOLE, END_MS)
 
     assert (tile.value, tile.note, tile.verdict) == ("41", "38 to 44 · 1 finding", Verdict.VIOLATED)
+
+
+def test_what_was_found_stays_on_the_tile_when_the_jobs_stop_and_it_says_so():
+    tile = tiles.lost(known(fixture_store.lost(END_MS)), [], NOTHING, END_MS)
+
+    assert (tile.value, tile.verdict) == ("41", Verdict.VIOLATED)
+    assert tile.note.endswith(" · the record jobs last wrote 20 h ago")
 
 
 def test_replication_is_unknown_without_partitions_and_never_green_over_a_shrunk_isr():
@@ -261,6 +301,7 @@ def test_replication_is_unknown_without_partitions_and_never_green_over_a_shrunk
 @pytest.mark.parametrize(
     ("verdicts", "worst", "sentence"),
     [
+        ([], Verdict.UNKNOWN, "Nothing can be judged: no pipeline is known."),
         ([Verdict.OK], Verdict.OK, "Delivery is safe as far as it was observed: 1 pipeline kept the promise."),
         ([Verdict.OK, Verdict.UNKNOWN], Verdict.UNKNOWN,
          "Nothing bad was seen, but 1 pipeline cannot be judged in full. 1 of 2 pipelines kept the promise."),
@@ -285,6 +326,26 @@ def test_an_unknown_pipeline_says_what_is_missing():
     assert verdict(Verdict.UNKNOWN, unknowns=(Unknown("no answer"),)).reason == "no answer"
 
 
+def test_what_a_group_has_left_is_no_lag_of_its_pipeline_and_says_why():
+    pipeline = Pipeline("p", "t", "g", None, Guarantee.AT_LEAST_ONCE)
+    judged = PipelineVerdict(pipeline, Verdict.OK, (), (), False, SIGHT)
+    left = lag_row("g", None, is_left=True) | {"unknown_reason": "a leftover"}
+
+    assert (standing.standing(judged, [left], {}).lag, standing.standing(judged, [left], {}).lag_unknown) == (
+        None,
+        "a leftover",
+    )
+    assert standing.standing(judged, [], {}).lag_unknown == "no commit was seen"
+
+
+@pytest.mark.parametrize(
+    ("signal_name", "asked", "expected"), [("end_offsets", 5_000, 12), ("log_start", 5_000, 4), ("log_start", 9, 12)]
+)
+def test_rounds_are_expected_as_often_as_their_signal_is_asked_for(signal_name, asked, expected):
+    row = standing.NO_ROUND | {"present": 1, "first_ms": 0, "last_ms": 0, "asked": asked}
+    assert standing.rounds_seen([row], 0, 60_000, 5_000, signal_name).expected == expected
+
+
 def coverage_row(signal_name, answered=4, error=None):
     return {"signal": signal_name, "observed_at_ms": END_MS, "asked": 4, "answered": answered, "refused": 0,
             "failed": 4 - answered, "error": error}  # fmt: skip
@@ -295,7 +356,7 @@ def test_what_fails_for_another_group_does_not_dim_a_pipeline():
     rows.insert(0, coverage_row("committed_offsets", answered=3, error="refused"))
     own = [{"group_id": "order-service", "topic": "orders", "partitions": 6, "unknown": 0, "unknown_reason": None}]
 
-    newest = standing.newest(rows, ROUNDS.interval_ms)
+    newest = standing.newest(rows, END_MS)
     seen = standing.sight(ORDERS, newest, own, [], frozenset(), ROUNDS)
     unseen = standing.sight(
         ORDERS, newest, [own[0] | {"unknown": 2, "unknown_reason": "not permitted: x"}], [], frozenset(), ROUNDS
@@ -309,11 +370,11 @@ def test_what_the_cluster_hides_of_itself_does_not_dim_a_pipeline():
     rows = [coverage_row(name) for name in ESSENTIAL]
     refused = [coverage_row(name, answered=0, error="not permitted") for name in OF_NO_PIPELINE]
 
-    assert standing.newest([*rows, *refused], ROUNDS.interval_ms) == standing.newest(rows, ROUNDS.interval_ms)
+    assert standing.newest([*rows, *refused], END_MS) == standing.newest(rows, END_MS)
 
 
 def test_a_group_without_any_commit_gives_no_evidence():
-    newest = standing.newest([coverage_row(name) for name in ESSENTIAL], ROUNDS.interval_ms)
+    newest = standing.newest([coverage_row(name) for name in ESSENTIAL], END_MS)
     seen = standing.sight(ORDERS, newest, [], [], frozenset(), ROUNDS)
 
     assert seen.newest_evidence_at_ms is None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dashboard import promise_questions as questions
-from dashboard import queries
+from dashboard import queries, standing
 from dashboard.promise_facts import Seen
 from guarantees.observations import Coverage
 from guarantees.pipeline_facts import Backlog, OpenTransaction, Producers
@@ -27,8 +27,8 @@ def log(tmp_path):
     log.close()
 
 
-def ask(data_dir, question):
-    about = {"cluster_id": "c", "group_id": "g", "topic": "t"}
+def ask(data_dir, question, **columns):
+    about = {"cluster_id": "c", "group_id": "g", "topic": "t"} | columns
     return queries.ask(data_dir, AT_MS - 15 * MINUTE_MS, AT_MS + 1, question, about)
 
 
@@ -57,15 +57,19 @@ def test_a_round_counts_where_end_offsets_were_answered_and_the_longest_gap_is_b
         round_row(1, 60), round_row(2, 55), round_row(3, 50, answered=0), round_row(4, 40),
         round_row(5, 35, signal="groups"), round_row(6, 30), round_row(7, 29, cluster_id="other"),
     ])  # fmt: skip
-    (row,) = ask(tmp_path, questions.ROUNDS_SEEN)
+    (row,) = ask(tmp_path, questions.ROUNDS_SEEN, signal="end_offsets")
 
-    assert row == {"present": 4, "first_ms": AT_MS - 60_000, "longest_gap_ms": 15_000, "gap_from_ms": AT_MS - 55_000}
+    assert row == {
+        "present": 4, "first_ms": AT_MS - 60_000, "last_ms": AT_MS - 30_000, "longest_gap_ms": 15_000,
+        "gap_from_ms": AT_MS - 55_000, "asked": 3,
+    }  # fmt: skip
+    assert ask(tmp_path, questions.ROUNDS_SEEN, signal="groups")[0]["present"] == 1
 
 
 def test_without_a_round_nothing_is_present(tmp_path):
-    (row,) = ask(tmp_path, questions.ROUNDS_SEEN)
+    (row,) = ask(tmp_path, questions.ROUNDS_SEEN, signal="end_offsets")
 
-    assert row == {"present": 0, "first_ms": None, "longest_gap_ms": None, "gap_from_ms": None}
+    assert row == standing.NO_ROUND
 
 
 def test_the_weakest_partition_counts_and_one_without_its_minimum_makes_it_unknown(log, tmp_path):

@@ -296,20 +296,21 @@ def test_the_worst_and_then_the_longest_come_first():
     assert [one.row["producer_id"] for one in found] == [4, 2, 1, 3]
 
 
-@pytest.mark.parametrize(
-    ("row", "is_complete"),
-    [
-        ({"asked": 3, "answered": 3, "refused": 0, "error": None}, True),
-        ({"asked": 3, "answered": 2, "refused": 0, "error": None}, False),
-        ({"asked": 3, "answered": 3, "refused": 1, "error": None}, False),
-        ({"asked": 3, "answered": 3, "refused": 0, "error": "broker 2 did not answer"}, False),
-    ],
-)
-def test_coordinators_have_all_answered_where_nothing_failed_or_was_refused(row, is_complete):
-    rounds = [{"signal": "transactions", "failed": 0, "observed_at_ms": AT_MS} | row]
+ALL_TOLD = transactions.Asked(coordinators=True, leaders=True)
+TOLD = {"asked": 3, "answered": 3, "refused": 0, "failed": 0, "error": None, "observed_at_ms": AT_MS}
 
-    assert transactions.is_complete(rounds) is is_complete
-    assert not transactions.is_complete([])
+
+@pytest.mark.parametrize("signal", ["transactions", "producers", "end_offsets"])
+@pytest.mark.parametrize("less", [{"answered": 2}, {"refused": 1}, {"error": "broker 2 did not answer"}, None])
+def test_all_have_told_of_transactions_where_nothing_failed_or_was_refused(signal, less):
+    rounds = {name: TOLD | {"signal": name} for name in ("transactions", "producers", "end_offsets")}
+    assert transactions.asked(rounds.values()) == ALL_TOLD
+
+    whole = rounds.pop(signal)
+    changed = {} if less is None else {signal: whole | less}
+    of_coordinators = signal == "transactions"
+    expected = transactions.Asked(coordinators=not of_coordinators, leaders=of_coordinators)
+    assert transactions.asked((rounds | changed).values()) == expected
 
 
 def test_every_state_and_outcome_has_its_own_word_and_icon():
@@ -322,18 +323,27 @@ def test_every_state_and_outcome_has_its_own_word_and_icon():
 def test_the_tile_counts_what_the_table_shows():
     found = judged(row(), row(producer_id=2, timeout_ms=30_000), unlisted(1_000_000, 1_000_000, producer_id=3))
 
-    tile = tiles.transactions(found, 0.8, all_asked=True)
+    tile = tiles.transactions(found, 0.8, ALL_TOLD)
 
     assert (tile.value, tile.note) == ("3", "1 past 80% of the timeout, 1 hanging")
     assert tile.verdict is Verdict.DEGRADED
-    shown = tiles.transactions(judged(unlisted(60_000, 60_000)), 0.8, all_asked=True)
+    shown = tiles.transactions(judged(unlisted(60_000, 60_000)), 0.8, ALL_TOLD)
     assert shown.note == "0 past 80% of the timeout, 0 hanging, 1 unlisted"
     assert shown.verdict is Verdict.DEGRADED
 
 
 def test_the_tile_is_unknown_and_not_zero_where_coordinators_did_not_answer():
-    assert tiles.transactions([], 0.8, all_asked=False).verdict is Verdict.UNKNOWN
-    assert tiles.transactions([], 0.8, all_asked=True).verdict is Verdict.OK
+    assert tiles.transactions([], 0.8, replace(ALL_TOLD, coordinators=False)).value == "Unknown"
+    assert tiles.transactions([], 0.8, ALL_TOLD).verdict is Verdict.OK
+
+
+def test_what_was_found_where_not_all_told_is_at_least_so_much_and_no_green_light():
+    tile = tiles.transactions(judged(row()), 0.8, replace(ALL_TOLD, coordinators=False))
+    assert (tile.value, tile.verdict) == ("≥ 1", Verdict.UNKNOWN)
+
+    of_leaders = tiles.transactions([], 0.8, replace(ALL_TOLD, leaders=False))
+    assert (of_leaders.value, of_leaders.verdict) == ("0", Verdict.UNKNOWN)
+    assert of_leaders.note.endswith("0 hanging · more is not known: the partitions' leaders did not all tell")
 
 
 # What is said of one.

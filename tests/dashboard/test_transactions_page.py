@@ -153,7 +153,7 @@ def test_that_there_is_none_is_only_said_where_every_coordinator_answered(visit,
     refused = visit(_bare(tmp_path, refused=2), PAGE)
 
     assert "No coordinator lists an open transaction" in words(app)
-    assert "not known: the coordinators did not all answer" in words(refused)
+    assert "Whether a transaction is open is not known: the coordinators" in words(refused)
     assert "Not permitted: 2 of" in words(refused)
 
 

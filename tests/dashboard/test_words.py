@@ -63,18 +63,21 @@ def test_a_duration_has_its_two_largest_units(length_ms, said):
 @pytest.mark.parametrize(
     ("seen", "said"),
     [
-        (RoundsSeen(0, 60_000, 5_000, 11, 5_000, 10_000, 20_000),
+        (RoundsSeen(0, 60_000, 5_000, 11, 5_000, 60_000, 10_000, 20_000),
          "11 of 11 expected rounds since 1970-01-01 00:00:05.000 UTC, the longest time between two 10 s"),
-        (RoundsSeen(0, 60_000, 5_000, 3, 0, 30_000, 20_000),
+        (RoundsSeen(0, 60_000, 5_000, 3, 0, 60_000, 30_000, 20_000),
          "3 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 30 s"),
-        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None), "0 of 0 expected rounds"),
+        (RoundsSeen(0, 60_000, 5_000, 9, 0, 44_999, 5_000, 20_000),
+         "9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 5 s, "
+         "none after 00:00:44"),
+        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "0 of 0 expected rounds"),
     ],
 )  # fmt: skip
 def test_how_complete_a_window_is_is_said_in_rounds(seen, said):
     assert wording.rounds(seen) == said
 
 
-WHOLE = RoundsSeen(0, 60_000, 5_000, 12, 0, 5_000, 0)
+WHOLE = RoundsSeen(0, 60_000, 5_000, 12, 0, 60_000, 5_000, 0)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ WHOLE = RoundsSeen(0, 60_000, 5_000, 12, 0, 5_000, 0)
         (replace(WHOLE, first_ms=20_000, present=8),
          "No group moved in this window, as far as 8 of 8 expected rounds since 1970-01-01 00:00:20.000 UTC, "
          "the longest time between two 5 s tell."),
-        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None), "Unknown: no round was stored in this window."),
+        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "Unknown: no round was stored in this window."),
     ],
 )  # fmt: skip
 def test_what_did_not_happen_is_said_as_far_as_somebody_looked_and_else_unknown(seen, said):

@@ -12,7 +12,7 @@ from tests.guarantees.builders import complete
 ALO, AMO, EO = Guarantee.AT_LEAST_ONCE, Guarantee.AT_MOST_ONCE, Guarantee.EXACTLY_ONCE
 PIPELINE = Pipeline("billing", "orders", "payments", "invoices", EO)
 NOW = 1_000_000
-ROUNDS = RoundsSeen(NOW - 60_000, NOW, 5_000, 12, NOW - 60_000, 5_000, NOW - 60_000)
+ROUNDS = RoundsSeen(NOW - 60_000, NOW, 5_000, 12, NOW - 60_000, NOW, 5_000, NOW - 60_000)
 FULL = Sight(
     newest_evidence_at_ms=NOW,
     interval_s=5.0,
@@ -109,6 +109,8 @@ def test_all_that_is_not_seen_is_said():
         ({"first_ms": NOW - 10_000, "present": 2}, 2, ["nothing was observed in the window before"]),
         ({"first_ms": NOW - 45_000, "present": 9}, 9, []),
         ({"first_ms": NOW - 44_999, "present": 8}, 8, ["nothing was observed in the window before"]),
+        ({"last_ms": NOW - 15_000}, 12, []),
+        ({"last_ms": NOW - 15_001}, 12, ["nothing was observed in the window after 1970-01-01"]),
         ({"longest_gap_ms": 15_000}, 12, []),
         ({"longest_gap_ms": 15_001}, 12, ["nothing was observed for 15 s from 1970-01-01 00:15:40.000 UTC"]),
         ({"longest_gap_ms": 900_000}, 12, ["nothing was observed for 900 s from 1970-01-01 00:15:40.000 UTC, the lon"]),

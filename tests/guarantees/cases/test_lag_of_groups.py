@@ -115,7 +115,7 @@ def test_case_C46_before_commits_were_read_the_verdict_is_unknown_and_says_why(n
     pipeline = Pipeline("billing", TOPIC, GROUP, None, Guarantee.AT_MOST_ONCE)
     values = {signal: [1] for signal in ESSENTIAL} | {Signal.COMMITTED_OFFSETS: [1] if answered else [NOBODY]}
     coverage = tuple(covered(signal, given, at(0), at(0)) for signal, given in values.items())
-    rounds = RoundsSeen(at(-60), at(0), 5_000, 12, at(-60), 5_000, at(-60))
+    rounds = RoundsSeen(at(-60), at(0), 5_000, 12, at(-60), at(0), 5_000, at(-60))
     sight = Sight(newest_ms, 5.0, coverage, frozenset({TOPIC}), rounds)
     verdict = pipeline_verdict(pipeline, [], sight, now_ms=at(0), window_from_ms=at(-60))
 
