@@ -3,7 +3,7 @@
 import pytest
 
 from guarantees.findings import Kind
-from guarantees.places import TopicPartition
+from guarantees.places import GroupPartition, TopicPartition
 from tests.guarantees.builders import watch as findings_of
 
 pytestmark = pytest.mark.integration
@@ -56,7 +56,11 @@ def test_an_unclean_election_is_found_with_what_it_cost_though_new_records_hide_
         rounds.until(lambda seen: seen.round.states[partition].in_sync_replicas == (1,), 60)
         produce(topic, 0, 500)
         commit("unclean-readers", topic, 0, 1500)
-        old = rounds.next().round.partitions[partition]
+        reader = GroupPartition("unclean-readers", *partition)
+        seen = rounds.until(
+            lambda seen: seen.round.commits.get(reader) is not None, 60
+        )  # its coordinator may have moved
+        old = seen.round.partitions[partition]
         cluster.kill(1)
     finally:
         cluster.resume(3)
