@@ -16,7 +16,14 @@ from guarantees.unknown import Unknown
 from kafka_reader.batch_headers import BatchHeader, CorruptBatchError, batch_headers
 from kafka_reader.batches import AbortedTransaction
 from kafka_reader.connection import Connections
-from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, error_word
+from kafka_reader.errors import (
+    NOT_PERMITTED,
+    BrokerUnavailableError,
+    CollectionError,
+    RequestRefusedError,
+    error_word,
+    is_refusal,
+)
 from kafka_reader.fetch_answer import OLDEST_VERSION, PartitionAnswer, parse_fetch_answer
 from kafka_reader.list_offsets import READ_COMMITTED
 from kafka_reader.metadata import fetch_topology
@@ -147,7 +154,7 @@ def parse_fetched(answer: PartitionAnswer, part: Part, position: int, next_offse
     if answer.error_code in _ANOTHER_TOPIC:
         raise TopicGoneError(f"{part}: topic id {part.topic_id} is gone ({error_word(answer.error_code)})")
     if answer.error_code != _NONE:
-        raise RequestRefusedError(f"{part}: Fetch", error_word(answer.error_code))
+        raise _refused(part, answer.error_code)
     if answer.last_stable_offset < next_offset:
         raise NotStableError(
             f"{part}: the stable offset is {answer.last_stable_offset} (high watermark {answer.high_watermark}), "
@@ -162,6 +169,11 @@ def parse_fetched(answer: PartitionAnswer, part: Part, position: int, next_offse
         log_start_offset=answer.log_start_offset,
         observed_at_ms=time.time_ns() // 1_000_000,
     )
+
+
+def _refused(part: Part, code: int) -> RequestRefusedError:
+    """A missing right is called so, as everywhere."""
+    return RequestRefusedError(f"{part}: Fetch{f': {NOT_PERMITTED}' if is_refusal(code) else ''}", error_word(code))
 
 
 def _headers(blob: memoryview, part: Part, position: int) -> list[BatchHeader]:
@@ -214,7 +226,7 @@ def _response(connections: Connections, leader: int, request: Prepared) -> Uncop
 def _partition_answer(response: Uncopied, part: Part) -> PartitionAnswer:
     answer = parse_fetch_answer(response)
     if answer.error_code != _NONE:
-        raise RequestRefusedError(f"{part}: Fetch", error_word(answer.error_code))
+        raise _refused(part, answer.error_code)
     for each in answer.partitions:
         if each.partition == part.partition:
             return each

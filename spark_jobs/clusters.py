@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -73,7 +74,7 @@ class AuditedCluster:
             budget_bytes=self._budget_bytes,
             bytes_per_offset=self._bytes_per_offset,
         )
-        return Plan(planned.ranges, planned.anchors, planned.purged, {**planned.waiting, **resting}, planned.backlog)
+        return replace(planned, waiting={**planned.waiting, **resting})
 
     def rates(self, now: ClusterNow, coverage: Mapping[Part, Coverage]) -> dict[str, float]:
         """By topic id, the share of ids that the round keeps; asked once for each look."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from spark_jobs.ranges import OffsetRange, Part, PartNow
+from spark_jobs.ranges import OffsetRange, Part, PartNow, Plan
 from spark_jobs.samples import RangeRead
 from store.metrics import Transaction
 from store.rows import Row
@@ -112,6 +112,13 @@ def read_row(read: RangeRead, segment: str | None) -> dict[str, object]:
         "segment": segment,
         "observed_at": account.observed_at_ms,
     }
+
+
+def unread_rows(parts: Iterable[PartNow], plan: Plan, rates: Mapping[str, float]) -> list[dict[str, object]]:
+    """Of a plan: histories that begin empty, and what was purged. `rates` are by topic id."""
+    now = {each.part: each for each in parts}
+    states = ((COMPLETE, plan.anchors), (PURGED, plan.purged))
+    return [unread_row(r, now[r.part], state, rates[r.part.topic_id]) for state, ranges in states for r in ranges]
 
 
 def unread_row(covered: OffsetRange, now: PartNow, state: str, rate: float) -> dict[str, object]:

@@ -3,6 +3,7 @@
 A range ends at min(high watermark, last stable offset), fixed before the read: below it every transaction is decided.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -53,13 +54,21 @@ class OffsetRange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to do about the partitions of a round; `waiting` says why a partition is left for a later one."""
+    """What to do about the partitions of a round.
+
+    `waiting` says why a partition is not read in it; `left` counts by topic the offsets of ranges cut to the budget.
+    """
 
     ranges: tuple[OffsetRange, ...]
     anchors: tuple[OffsetRange, ...]  # empty ranges: a history seen first that has nothing to read yet
     purged: tuple[OffsetRange, ...]  # deleted by retention before they were read
     waiting: Mapping[Part, str]
-    backlog: int  # offsets left for later rounds, as far as known
+    left: Mapping[str, int]
+
+    @property
+    def backlog(self) -> int:
+        """Offsets left for later rounds, beside those that wait."""
+        return sum(self.left.values())
 
 
 def plan(
@@ -87,8 +96,7 @@ def plan(
         elif known is None:
             anchors.append(found)
     ranges = within_budget(unread, budget_bytes, bytes_per_offset)
-    backlog = sum(r.offsets for r in unread) - sum(r.offsets for r in ranges)
-    return Plan(tuple(ranges), tuple(anchors), tuple(purged), waiting, backlog)
+    return Plan(tuple(ranges), tuple(anchors), tuple(purged), waiting, _left(unread, ranges))
 
 
 def unread_range(now: PartNow, covered_to: int | None) -> OffsetRange | Unknown:
@@ -123,3 +131,13 @@ def within_budget(
         left -= offsets * costs[unread_part]
         cut.append(replace(unread_part, next_offset=unread_part.first_offset + offsets))
     return sorted(cut, key=lambda r: r.part)
+
+
+def _left(unread: Iterable[OffsetRange], ranges: Iterable[OffsetRange]) -> dict[str, int]:
+    """By topic, what is unread and in no range; topics read to their end are not named."""
+    left: Counter[str] = Counter()
+    for each in unread:
+        left[each.part.topic] += each.offsets
+    for each in ranges:
+        left[each.part.topic] -= each.offsets
+    return {topic: offsets for topic, offsets in left.items() if offsets}

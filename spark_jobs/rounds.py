@@ -30,6 +30,7 @@ from spark_jobs.samples import RangeRead, append_samples, new_samples, read_rang
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
 from spark_jobs.stored_samples import observed_since, sample_files, stored
+from spark_jobs.unread import Unread, in_words, left_by
 from store.errors import StoreBusyError
 from store.log import SegmentLog
 from store.metrics import MetricsWriter, Transaction
@@ -44,12 +45,12 @@ COMMIT_ATTEMPTS = 12  # each waits for the file's readers as long as the store a
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """What a round knows before it reads: each cluster's state and plan, the rates, and what waits, with the reason."""
+    """What a round knows before it reads: each cluster's state and plan, the rates, and what it will leave unread."""
 
     clusters: Mapping[str, ClusterNow]
     plans: Mapping[str, Plan]
     rates: Mapping[str, float]  # by topic id
-    waiting: Mapping[str, str]
+    unread: Sequence[Unread]
 
     @property
     def backlog(self) -> int:
@@ -115,7 +116,8 @@ class LiveRounds:
         """One round; False where there was nothing new. Raises what no later round would mend."""
         looked = self._look(now_ms)
         rows = RoundRows()
-        reads = self._read(looked, rows, now_ms)
+        reads, failed = self._read(looked, rows, now_ms)
+        unread = [*looked.unread, *failed]
         coverage = ledger.extended(self._coverage, rows.ledger)
         rates = ledger.compared_rates(reads, coverage, now_ms)
         rows.ledger = [{**row, "compared_rate": rates.get(row["topic_id"])} for row in rows.ledger]
@@ -125,8 +127,8 @@ class LiveRounds:
             found = self._watches.judge(self._spark, looked.clusters, coverage, reads, now_ms)
             rows.duplicates = duplicates.result()
         rows.losses, rows.lost_ids, rows.aborted_at_sink = found.loss_rows, found.lost_id_rows, found.aborted_rows
-        if rows or self._is_worth_saying(looked, now_ms):
-            self._commit(looked, reads, rows, found, now_ms)
+        if rows or self._is_worth_saying(unread, now_ms):
+            self._commit(looked, unread, reads, rows, found, now_ms)
         self._coverage = coverage
         return bool(rows)
 
@@ -134,30 +136,36 @@ class LiveRounds:
         clusters: dict[str, ClusterNow] = {}
         plans: dict[str, Plan] = {}
         rates: dict[str, float] = {}
-        waiting: dict[str, str] = {}
+        unread: list[Unread] = []
         for name, cluster in self._clusters.items():
             now = cluster.look(self._coverage, now_ms)
             if isinstance(now, CollectionError):
-                waiting[f"cluster {name}"] = str(now)
+                unread.append(Unread(name, None, f"cluster {name}", str(now)))
                 continue
             clusters[name], plans[name] = now, cluster.plan(now, self._coverage, now_ms)
             rates |= cluster.rates(now, self._coverage)
-            waiting |= {f"topic {topic}": reason for topic, reason in now.missing.items()}
-            waiting |= {str(part): reason for part, reason in plans[name].waiting.items()}
-        return Looked(clusters, plans, rates, waiting)
+            unread += left_by(name, now, plans[name])
+        return Looked(clusters, plans, rates, unread)
 
-    def _read(self, looked: Looked, rows: RoundRows, now_ms: int) -> list[RangeRead]:
-        """Read every planned range in one Spark job, append the samples, and note all in the ledger's rows."""
+    def _read(self, looked: Looked, rows: RoundRows, now_ms: int) -> tuple[list[RangeRead], list[Unread]]:
+        """Read every planned range in one Spark job, append the samples, and note all in the ledger's rows.
+
+        The complete ones, and those that failed.
+        """
         requests = [self._request(name, r, looked) for name, plan in looked.plans.items() for r in plan.ranges]
         for name, plan in looked.plans.items():
-            rows.ledger += _unread_rows(looked.clusters[name], plan, looked.rates)
+            rows.ledger += ledger.unread_rows(looked.clusters[name].parts, plan, looked.rates)
         complete: list[RangeRead] = []
+        failed: list[Unread] = []
         for read in read_ranges(self._spark, requests, self._tasks) if requests else []:
-            self._cluster_of(looked, read).note(read, now_ms)
+            cluster, part = self._cluster_of(looked, read), read.range.part
+            cluster.note(read, now_ms)
             if read.account.error is None:
                 rows.ledger.append(ledger.read_row(read, append_samples(self._log, read)))
                 complete.append(read)
-        return complete
+            else:
+                failed.append(Unread(cluster.name, part.topic, str(part), read.account.error))
+        return complete, failed
 
     def _request(self, name: str, planned: OffsetRange, looked: Looked) -> RangeRequest:
         awaited = self._watches.awaited(name, planned.part.topic)
@@ -205,12 +213,13 @@ class LiveRounds:
                 logger.warning("the round waits to be committed: %s", exc)
                 attempt += 1
 
-    def _is_worth_saying(self, looked: Looked, now_ms: int) -> bool:
-        return _in_words(looked.waiting) != self._said or now_ms - self._idle_since_ms >= IDLE_LOOK_MS
+    def _is_worth_saying(self, unread: Sequence[Unread], now_ms: int) -> bool:
+        return in_words(unread) != self._said or now_ms - self._idle_since_ms >= IDLE_LOOK_MS
 
     def _commit(
         self,
         looked: Looked,
+        unread: Sequence[Unread],
         reads: Sequence[RangeRead],
         rows: RoundRows,
         judged: Judgements,
@@ -222,29 +231,14 @@ class LiveRounds:
             is_idle=not rows,
             ranges=len(rows.ledger),
             records=sum(read.account.records for read in reads),
-            backlog=looked.backlog,
-            message=_in_words(looked.waiting),
+            left=looked.backlog,
+            unread=unread,
         )
         findings = self._write(rows, row, judged.pipelines_with_losses, now_ms)
         self._watches.accept(judged)
         self._findings.append(findings, now_ms)
-        self._said, self._idle_since_ms = _in_words(looked.waiting), now_ms
+        self._said, self._idle_since_ms = in_words(unread), now_ms
         if rows:
             logger.info(
                 "%s: %s ranges, %s records, backlog %s", *(row[n] for n in ("run_id", "ranges", "records", "backlog"))
             )
-
-
-def _unread_rows(cluster: ClusterNow, plan: Plan, rates: Mapping[str, float]) -> list[dict[str, Any]]:
-    now = {each.part: each for each in cluster.parts}
-    states = ((ledger.COMPLETE, plan.anchors), (ledger.PURGED, plan.purged))
-    return [
-        ledger.unread_row(r, now[r.part], state, rates[r.part.topic_id]) for state, ranges in states for r in ranges
-    ]
-
-
-def _in_words(waiting: Mapping[str, str]) -> str:
-    """What has to wait and why, one sentence, the first few."""
-    shown = [f"{what}: {reason}" for what, reason in sorted(waiting.items())[:5]]
-    more = f"; and {len(waiting) - len(shown)} more" if len(waiting) > len(shown) else ""
-    return "; ".join(shown) + more

@@ -186,8 +186,13 @@ METRICS = (
             text("state", "running, done or failed"),
             integer("ranges", "covered ranges it committed"),
             integer("records", "visible records it read"),
-            integer("backlog", "offsets still unread at its end"),
+            integer("backlog", "offsets still unread at its end; null: something waits, of which nobody counted them"),
             text("message", "what went wrong, in one sentence"),
+            json(
+                "unread",
+                "[[cluster, topic or null, reason or null], …] of what it did not read to its end; a null topic: all "
+                "of the cluster, a null reason: the rest is left for the next round alone; null: an older run",
+            ),
             text("code_version", "version of Tidemark that ran"),
             OBSERVED_AT,
         ),

@@ -148,7 +148,7 @@ def test_leader_that_is_known_to_be_silent_is_not_waited_for():
         ([answer(error_code=1)], OffsetsGoneError, "offset 0 is not stored"),
         ([answer(error_code=100)], TopicGoneError, "UNKNOWN_TOPIC_ID"),
         ([answer(error_code=103)], TopicGoneError, "INCONSISTENT_TOPIC_ID"),
-        ([answer(error_code=29)], RequestRefusedError, "TOPIC_AUTHORIZATION_FAILED"),
+        ([answer(error_code=29)], RequestRefusedError, "Fetch: not permitted: TOPIC_AUTHORIZATION_FAILED"),
         ([answer(ten(0), stable=19)], NotStableError, "stable offset is 19"),
         ([answer(b"")], CollectionError, "no whole batch"),
         ([answer(ten(0)[:50])], CollectionError, "no whole batch"),
