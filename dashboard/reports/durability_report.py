@@ -89,7 +89,7 @@ def _sum(bounds: Iterable[Bounds]) -> Bounds:
 
 
 def _below_parts(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterator[Part]:
-    yield from _below_sentences(seen, below)
+    yield from _below_sentences(look, seen, below)
     stretches = _stretches(below)
     if below:
         yield Lanes("Partitions below min ISR", _alt(below), stretches, "Partition", "Below by", "Last seen below",
@@ -98,7 +98,7 @@ def _below_parts(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterat
     yield _by_partition(below)
 
 
-def _below_sentences(seen: StatesSeen, below: Sequence[Below]) -> Iterator[Sentence]:
+def _below_sentences(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterator[Sentence]:
     if not seen.partitions:
         yield Sentence("No partition was observed in the window: nothing is known of its durability.")
         return
@@ -106,13 +106,21 @@ def _below_sentences(seen: StatesSeen, below: Sequence[Below]) -> Iterator[Sente
     yield Sentence(f"{number} seen were below min ISR or offline at some time.")
     least = union((one.since_ms, one.last_ms) for own in below for one in own.stretches)
     most = union((one.after_ms, one.until_ms) for own in below for one in own.stretches)
-    yield Sentence(f"At least one of them was for {_seconds(least)} at least and {_seconds(most)} at most.")
+    observed = f"{_seconds(most)} at most{' while it was observed' if look.gaps else ''}"
+    yield Sentence(f"At least one of them was for {_seconds(least)} at least and {observed}.")
+    if look.gaps:
+        yield Sentence(f"{_unobserved(look)} without any round are not counted: what was below then is unknown.")
     total = _sum(one.below for one in below if isinstance(one.below, Bounds))
-    upper = "no upper bound is known" if total.upper is None else f"{total.upper:,} s at most"
+    is_bounded = total.upper is not None and not look.gaps
+    upper = f"{total.upper:,} s at most" if is_bounded else "no upper bound is known"
     yield Sentence(f"All of them together: {total.lower:,} partition-seconds at least; {upper}.")
     if seen.unread:
         unread = wording.plural(seen.unread, "partition")
         yield Sentence(f"Of {unread} min ISR could not be read at some time: whether they were below it is unknown.")
+
+
+def _unobserved(look: Look) -> str:
+    return wording.duration(sum(one.to_ms - one.from_ms for one in look.gaps))
 
 
 def _seconds(spans: Sequence[tuple[int, int]]) -> str:

@@ -147,6 +147,23 @@ def test_durability_is_an_interval_with_every_election_judged(night):
     assert any("min ISR could not be read" in line for line in said(document))
 
 
+def test_times_without_rounds_leave_the_time_below_min_isr_without_an_upper_end(night):
+    lines = said(night.documents["durability"])
+
+    assert any(line.startswith("At least one") and line.endswith(" at most while it was observed.") for line in lines)
+    assert any(line.startswith("All of them") and line.endswith("; no upper bound is known.") for line in lines)
+    assert "5 min 4 s without any round are not counted: what was below then is unknown." in lines
+
+
+def test_a_window_with_rounds_all_over_has_an_upper_end_of_the_time_below_min_isr(night):
+    whole = Request("durability", "production", STORY_MS - 10 * 60_000, STORY_MS)
+    lines = said(make(night.settings, whole, MADE_MS))
+
+    assert any(line.startswith("At least one") and line.endswith(" s at most.") for line in lines)
+    assert any(line.startswith("All of them") and line.endswith(" s at most.") for line in lines)
+    assert not [line for line in lines if "without any round" in line]
+
+
 # Every format holds the same.
 
 
