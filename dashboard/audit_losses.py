@@ -1,7 +1,7 @@
 """Source compared with sink per pipeline: how many ids were lost, late or wait, and what the figure cannot see."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from dashboard import audit_words, wording
 from dashboard.amounts import added
 from dashboard.concerns import Concern
 from dashboard.names import cut
+from dashboard.record_reading import HowRead, worst
 from dashboard.view import View
 from guarantees.findings import Bounds, Grade, Kind, Unit
 from guarantees.promises import Pipeline, Verdict
@@ -21,7 +22,8 @@ SINK_PARTITIONS = 12
 
 @dataclass(frozen=True, slots=True)
 class PipelineAudit:
-    """One pipeline's comparison as it stands. `unseen` is why there is no figure, None where there is one.
+    """One pipeline's comparison as it stands. `unseen` is why there is no figure, None where there is one; `hindered`
+    why source or sink is not read any more.
 
     `compared` adds up its partitions since the comparison began; `day` is what the findings of losses of the last day
     sum up to, as the overview's tile counts them, and `aborted` those of aborted records that the sink holds.
@@ -34,6 +36,7 @@ class PipelineAudit:
     day: Bounds | None
     aborted: Bounds | None
     verdict: Verdict | None
+    hindered: str | None
 
     @property
     def grade(self) -> Grade:
@@ -48,7 +51,7 @@ def pipeline_audits(
     declared: Iterable[PipelineSettings],
     comparisons: Iterable[Row],
     recent: Sequence[Concern],
-    fresh: Verdict,
+    how_read: Callable[[str], HowRead],
 ) -> list[PipelineAudit]:
     """Each pipeline once, worst first.
 
@@ -56,7 +59,10 @@ def pipeline_audits(
     """
     settings = {one.name: one for one in declared}
     rows = {row["pipeline"]: row for row in comparisons}
-    audits = (_audit(one, settings.get(one.name), rows.get(one.name), recent, fresh) for one in pipelines)
+    audits = (
+        _audit(one, settings.get(one.name), rows.get(one.name), recent, worst(map(how_read, one.topics)))
+        for one in pipelines
+    )
     return sorted(audits, key=_worst_first)
 
 
@@ -105,7 +111,9 @@ def blind_spots(audit: PipelineAudit, read: Mapping[str, Row], view: View) -> li
     row, known = audit.compared, audit.declared
     if audit.unseen or row is None or known is None:
         return [audit.unseen or audit_words.NOT_COMPARED]
+    what = "Source or sink is not read to its end"
     sentences = [
+        *([audit_words.hindered(what, audit.hindered)] if audit.hindered else []),
         "Ids below the first offset judged are not compared: group and topics were not all watched yet.",
         "Aborted ids are sought at the sink once all that was written to the source before is decided and read: while "
         "a transaction stays open, no finding of them says nothing of what came after it began.",
@@ -137,10 +145,10 @@ def sink_read_to(rows: Sequence[Row]) -> str:
 
 
 def _audit(
-    pipeline: Pipeline, declared: PipelineSettings | None, row: Row | None, recent: Sequence[Concern], fresh: Verdict
+    pipeline: Pipeline, declared: PipelineSettings | None, row: Row | None, recent: Sequence[Concern], how: HowRead
 ) -> PipelineAudit:
     own = [one for one in recent if one.finding.pipeline == pipeline.name]
-    unseen = _unseen(pipeline, declared, row)
+    unseen = _unseen(pipeline, declared, row, how.why)
     lost, aborted = (_sum(own, kind, unseen) for kind in (Kind.LOST_WRITE, Kind.ABORTED_AT_SINK))
     return PipelineAudit(
         pipeline=pipeline,
@@ -149,7 +157,8 @@ def _audit(
         unseen=unseen,
         day=lost,
         aborted=aborted,
-        verdict=_verdict(own, unseen, fresh),
+        verdict=_verdict(own, unseen, how.verdict),
+        hindered=how.why,
     )
 
 
@@ -158,11 +167,13 @@ def _sum(own: Sequence[Concern], kind: Kind, unseen: str | None) -> Bounds | Non
     return None if unseen and not found else added(found, Unit.MESSAGE_IDS)
 
 
-def _unseen(pipeline: Pipeline, declared: PipelineSettings | None, row: Row | None) -> str | None:
+def _unseen(pipeline: Pipeline, declared: PipelineSettings | None, row: Row | None, why: str | None) -> str | None:
     if declared is None:
         return audit_words.NOT_DECLARED
     if pipeline.sink is None:
         return audit_words.NO_SINK
+    if row is None and why:
+        return audit_words.hindered(f"{audit_words.NOT_OBSERVED}: nothing was compared", why)
     if row is None:
         return audit_words.NOT_COMPARED
     return None if row["judged"] else audit_words.NOT_JUDGED

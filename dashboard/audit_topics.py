@@ -1,6 +1,6 @@
 """Extra copies per topic: the figure, what it rests on, and what it cannot see."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,18 +8,20 @@ from dashboard import audit_words, extra_copies, wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
 from dashboard.names import cut
+from dashboard.record_reading import HowRead
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Unit
 from guarantees.promises import Pipeline, Verdict
-from settings import MessageId, PipelineSettings
+from settings import PipelineSettings
 
 Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicAudit:
-    """One topic in the window. `unseen` is why there is no figure, None where there is one.
+    """One topic in the window. `unseen` is why there is no figure, None where there is one; `hindered` why it is not
+    read any more.
 
     `read` is what was read in the window, `copies` what was found in it; `day` is what the findings of the last day sum
     up to, as the overview's tile counts them, among `day_ids` ids.
@@ -34,6 +36,7 @@ class TopicAudit:
     day_ids: int
     verdict: Verdict | None
     declared: tuple[PipelineSettings, ...]
+    hindered: str | None
 
     @property
     def ids(self) -> int:
@@ -68,7 +71,7 @@ def topic_audits(
     groups: Iterable[Row],
     recent: Sequence[Concern],
     pipelines: Sequence[PipelineSettings],
-    fresh: Verdict,
+    how_read: Callable[[str], HowRead],
 ) -> list[TopicAudit]:
     """Each topic once, worst first. `recent` are findings of duplicates of the last day, with what they break."""
     read, day = ({row["topic"]: row for row in rows} for rows in (sampled, sampled_day))
@@ -76,7 +79,15 @@ def topic_audits(
     for row in groups:
         found.setdefault(row["topic"], []).append(row)
     audits = (
-        _audit(topic, read.get(topic), day.get(topic), found.get(topic, []), recent, _naming(topic, pipelines), fresh)
+        _audit(
+            topic,
+            read.get(topic),
+            day.get(topic),
+            found.get(topic, []),
+            recent,
+            _naming(topic, pipelines),
+            how_read(topic),
+        )
         for topic in {*topics, *read, *day, *found}
     )
     return sorted(audits, key=_worst_first)
@@ -112,10 +123,11 @@ def blind_spots(audit: TopicAudit) -> list[str]:
     """What the figure of one topic cannot see, in sentences."""
     if audit.unseen:
         return [audit.unseen]
+    hindered = [audit_words.hindered("It is not read to its end", audit.hindered)] if audit.hindered else []
     read = _missing(audit.read) if audit.read else []
     far = wording.duration(round(audit.horizon_s * 1000))
     sought = [f"Copies more than {far} apart were not sought."] if audit.horizon_s else []
-    return [*read, *sought, *(_id_caution(pipeline.id) for pipeline in audit.declared[:1])]
+    return [*hindered, *read, *sought, *(audit_words.id_caution(pipeline.id) for pipeline in audit.declared[:1])]
 
 
 def no_copies(audit: TopicAudit) -> str:
@@ -151,10 +163,10 @@ def _audit(
     groups: Sequence[Row],
     recent: Sequence[Concern],
     declared: tuple[PipelineSettings, ...],
-    fresh: Verdict,
+    how: HowRead,
 ) -> TopicAudit:
     own = [one for one in recent if one.finding.place.topic == topic]
-    unseen = None if groups else _unseen(read, declared)
+    unseen = None if groups else _unseen(read, declared, how.why)
     return TopicAudit(
         topic=topic,
         unseen=unseen,
@@ -163,12 +175,15 @@ def _audit(
         copies=_copies(groups, read, unseen),
         day=_of_findings(own, day_read),
         day_ids=_ids(day_read),
-        verdict=_verdict(own, fresh if _is_whole(read) and not unseen and not groups else Verdict.UNKNOWN),
+        verdict=_verdict(own, how.verdict if _is_whole(read) and not unseen and not groups else Verdict.UNKNOWN),
         declared=declared,
+        hindered=how.why,
     )
 
 
-def _unseen(read: Row | None, declared: Sequence[PipelineSettings]) -> str | None:
+def _unseen(read: Row | None, declared: Sequence[PipelineSettings], why: str | None) -> str | None:
+    if read is None and declared and why:
+        return audit_words.hindered(audit_words.NOT_READ, why)
     if read is None:
         return audit_words.NO_RANGE if declared else audit_words.NO_PIPELINE
     if read["records"] == 0:
@@ -220,17 +235,6 @@ def _ids(read: Row | None) -> int:
 
 def _naming(topic: str, pipelines: Iterable[PipelineSettings]) -> tuple[PipelineSettings, ...]:
     return tuple(pipeline for pipeline in pipelines if topic in (pipeline.source, pipeline.sink))
-
-
-def _id_caution(place: MessageId) -> str:
-    if place.header is not None:
-        return f"Ids are the header {cut(place.header)}: taken to be unique by the producer's design."
-    if place.decoder is not None:
-        return f"Ids are what decoder {cut(place.decoder)} finds: taken to be unique by the producer's design."
-    if place.json is not None:
-        return f"Ids are what stands at {cut(place.json)} in the values: taken to be unique by the producer's design."
-    what = "keys" if place.key else "hashes of key and value"
-    return f"Ids are the records' {what}: records that share one count as copies."
 
 
 def _worst_first(audit: TopicAudit) -> tuple[int, int, str]:

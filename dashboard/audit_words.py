@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from math import isclose
 
 from dashboard import wording
+from dashboard.names import cut
+from dashboard.record_reading import NOT_PERMITTED
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds
 from guarantees.rules.duplicates import CAUSES as MEANINGS
+from settings import MessageId
 
 CAUSES: Mapping[DuplicateCause, str] = {
     DuplicateCause.OTHER_PRODUCER_ID: "Another producer id",
@@ -25,6 +28,7 @@ NO_PIPELINE = (
 NO_RANGE = (
     f"{NOT_OBSERVED}: no range of it was read in this window. Widen the window, or see the record jobs on Health."
 )
+NOT_READ = f"{NOT_OBSERVED}: the record jobs cannot read it"
 NO_RECORD = f"{NOT_OBSERVED}: the ranges read hold no visible record."
 NO_ID = (
     f"{NOT_OBSERVED}: none of its records has an id. Correct the place of the id in tidemark.toml ([[pipelines]] … id)."
@@ -45,6 +49,12 @@ TIMES_OF: Mapping[str | None, str] = {
     "LogAppendTime": "Times of the copies are the brokers' word (message.timestamp.type=LogAppendTime).",
     None: "Times of the copies are the producers' word, unless message.timestamp.type=LogAppendTime: not known here.",
 }
+
+
+def hindered(what: str, why: str) -> str:
+    """What the record jobs lack, as they stored it, and what to do where it is a right."""
+    remedy = " Grant READ on the topic to Tidemark's principal." if NOT_PERMITTED in why else ""
+    return f"{what}: {cut(why, 200)}.{remedy}"
 
 
 def meaning(cause: DuplicateCause) -> str:
@@ -72,3 +82,15 @@ def covered(read: int, missed: int) -> str:
     if read + missed == 0:
         return "no offset"
     return "100 %" if missed == 0 else f"{1000 * read // (read + missed) / 10:g} %"
+
+
+def id_caution(place: MessageId) -> str:
+    """What an id is taken from, and what follows for the copies."""
+    if place.header is not None:
+        return f"Ids are the header {cut(place.header)}: taken to be unique by the producer's design."
+    if place.decoder is not None:
+        return f"Ids are what decoder {cut(place.decoder)} finds: taken to be unique by the producer's design."
+    if place.json is not None:
+        return f"Ids are what stands at {cut(place.json)} in the values: taken to be unique by the producer's design."
+    what = "keys" if place.key else "hashes of key and value"
+    return f"Ids are the records' {what}: records that share one count as copies."

@@ -15,7 +15,8 @@ STALE_AFTER_STEPS = 2
 class Freshness:
     """The newest answer of what a panel rests on. `refused`: a right is missing; `failed`: asked and not answered.
 
-    `rounds_apart`: it is asked for in every so manyth round; `is_older`: it is from before `observed_at_ms`.
+    `rounds_apart`: it is asked for in every so manyth round; `is_older`: it is from before `observed_at_ms`;
+    `asked_for`: what is counted, in words.
     """
 
     observed_at_ms: int | None
@@ -26,6 +27,7 @@ class Freshness:
     reasons: tuple[str, ...] = ()
     rounds_apart: int = 1
     is_older: bool = False
+    asked_for: str = "answers"
 
     @property
     def expected_every_ms(self) -> int:

@@ -99,12 +99,13 @@ def _header(panel: Panel, evidence: Freshness, view: View) -> None:
     words = [f"**{panel.title}**"]
     if panel.shows_age:
         words.append(_age(evidence, view))
-    if panel.signals and evidence.refused:
+    says_what_lacks = panel.signals or panel.age_of
+    if says_what_lacks and evidence.refused:
         why = evidence.reasons[0].removeprefix("not permitted: ") if evidence.reasons else ""
-        words.append(f":gray-badge[⊘ Not permitted: {evidence.refused:,} of {evidence.asked:,} answers]")
+        words.append(f":gray-badge[⊘ Not permitted: {evidence.refused:,} of {evidence.asked:,} {evidence.asked_for}]")
         words.append(f":small[:gray[{in_markdown(why)}]]")
-    if panel.signals and evidence.failed:
-        words.append(f":gray-badge[? {evidence.failed:,} of {evidence.asked:,} answers failed]")
+    if says_what_lacks and evidence.failed:
+        words.append(f":gray-badge[? {evidence.failed:,} of {evidence.asked:,} {evidence.asked_for} failed]")
     st.markdown("  ".join(word for word in words if word))
 
 

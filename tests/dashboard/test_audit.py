@@ -17,6 +17,7 @@ from dashboard import (
 from dashboard.audit_losses import pipeline_audits
 from dashboard.audit_topics import topic_audits
 from dashboard.tiles import Reach
+from dashboard.record_reading import HowRead
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Kind, Unit
@@ -33,6 +34,11 @@ DECLARED = PipelineSettings(
     name="p", cluster="production", source="orders", group="g", sink="payments", id=MessageId(header="message-id")
 )
 PIPELINE = DECLARED.pipeline
+REFUSED = "orders-0: Fetch: not permitted: TOPIC_AUTHORIZATION_FAILED"
+
+
+def read_whole(topic):
+    return HowRead(Verdict.OK)
 
 
 def read(topic="orders", **columns):
@@ -50,10 +56,10 @@ def group(cause="other_producer_id", **columns):
             "observed_at_ms": END_MS} | columns  # fmt: skip
 
 
-def topic_audit(*groups, sampled=None, day=None, recent=(), declared=(DECLARED,), fresh=Verdict.OK):
+def topic_audit(*groups, sampled=None, day=None, recent=(), declared=(DECLARED,), fresh=Verdict.OK, why=None):
     sampled = [read()] if sampled is None else sampled
     day = sampled if day is None else day
-    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, fresh)
+    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, lambda topic: HowRead(fresh, why))
     return audit
 
 
@@ -62,9 +68,9 @@ def compared(**columns):
             "rate": 1.0, "partitions": 1, "settle_s": 30.0, "observed_at_ms": END_MS - 4_000} | columns  # fmt: skip
 
 
-def pipeline_audit(row=None, *, pipeline=PIPELINE, declared=DECLARED, recent=(), fresh=Verdict.OK):
+def pipeline_audit(row=None, *, pipeline=PIPELINE, declared=DECLARED, recent=(), fresh=Verdict.OK, why=None):
     rows, settings = ([row] if row else []), ([declared] if declared else [])
-    (audit,) = pipeline_audits([pipeline], settings, rows, recent, fresh)
+    (audit,) = pipeline_audits([pipeline], settings, rows, recent, lambda topic: HowRead(fresh, why))
     return audit
 
 
@@ -150,6 +156,22 @@ def test_no_topic_is_green_over_offsets_that_were_not_read(missed):
     assert any(sentence.startswith("3 offsets") for sentence in audit_topics.blind_spots(audit))
 
 
+def test_a_topic_that_may_not_be_read_says_so_in_the_words_of_the_record_jobs():
+    never, before = topic_audit(sampled=[], why=REFUSED), topic_audit(fresh=Verdict.STALE, why=REFUSED)
+    said = f"{REFUSED}. Grant READ on the topic to Tidemark's principal."
+
+    assert audit_topics.blind_spots(never) == [f"not observed: the record jobs cannot read it: {said}"]
+    assert never.verdict is Verdict.UNKNOWN
+    assert audit_topics.blind_spots(before)[0] == f"It is not read to its end: {said}"
+    assert before.verdict is Verdict.STALE
+
+
+def test_what_hinders_the_reading_and_is_no_right_asks_for_none():
+    (said,) = audit_topics.blind_spots(topic_audit(sampled=[], why="no broker answers"))
+
+    assert said == "not observed: the record jobs cannot read it: no broker answers."
+
+
 def test_copies_are_judged_by_the_promise_of_who_reads_or_writes_the_topic():
     allowed = concern(fixture_store.duplicates(END_MS))
     forbidden = concern(fixture_store.duplicates(END_MS), Guarantee.EXACTLY_ONCE)
@@ -171,7 +193,7 @@ def test_the_last_day_of_all_topics_is_the_tile_of_the_overview():
         5, 9, 20, Unit.RECORDS)))  # fmt: skip
     sampled = [read(rate=1.0), read("payments", rate=1.0)]
 
-    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], Verdict.OK)
+    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], read_whole)
 
     tile = tiles.duplicates(
         [one, other, concern(fixture_store.lost(END_MS))], sampled, Reach(1, 1, "topic", ""), END_MS
@@ -194,7 +216,7 @@ def test_the_topics_whose_promise_is_broken_come_first_and_then_those_with_most_
     broken = concern(fixture_store.duplicates(END_MS), Guarantee.EXACTLY_ONCE)
     sampled = [read("a"), read("b"), read("c", gap_offsets=1), read("orders")]
 
-    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], Verdict.OK)
+    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], read_whole)
 
     assert [audit.topic for audit in audits] == ["orders", "b", "c", "a"]
 
@@ -281,6 +303,21 @@ def test_a_pipeline_that_is_not_compared_is_not_observable_and_says_why(pipeline
     assert audit_losses.blind_spots(audit, {}, VIEW) == [unseen]
     assert (shown["Lost"], shown["Findings, 24 h"], shown["Verdict"]) == ("not observed", "not observed", "? Unknown")
     assert audit.grade is Grade.NOT_OBSERVABLE
+
+
+def test_a_pipeline_of_which_a_side_may_not_be_read_says_so():
+    never, before = pipeline_audit(why=REFUSED), pipeline_audit(compared(), fresh=Verdict.STALE, why=REFUSED)
+
+    assert audit_losses.blind_spots(never, {}, VIEW)[0].startswith(f"not observed: nothing was compared: {REFUSED}.")
+    assert audit_losses.blind_spots(before, {}, VIEW)[0].startswith(f"Source or sink is not read to its end: {REFUSED}")
+    assert (never.verdict, before.verdict) == (Verdict.UNKNOWN, Verdict.STALE)
+
+
+def test_a_pipeline_is_as_fresh_as_the_side_of_it_that_was_read_last():
+    ways = {"orders": HowRead(Verdict.OK), "payments": HowRead(Verdict.STALE, "no broker answers")}
+    (audit,) = pipeline_audits([PIPELINE], [DECLARED], [compared()], (), ways.__getitem__)
+
+    assert (audit.verdict, audit.hindered) == (Verdict.STALE, "no broker answers")
 
 
 def test_a_missing_id_is_proven_only_where_each_record_must_have_one_in_the_sink():

@@ -1,6 +1,7 @@
 """The page of duplicates and losses over its stores: full, unread, unreadable, searched, selected, linked."""
 
 # ruff: noqa: F811 (fixtures of another module)
+import json
 import re
 from pathlib import Path
 
@@ -176,6 +177,34 @@ def test_without_the_record_jobs_nothing_is_zero_and_the_page_says_what_to_do(vi
     assert "no range of it was read in this window" in said
     assert "nothing was compared yet" in said
     assert "none among" not in said + cells(app)
+
+
+REFUSED = "payments-0: Fetch: not permitted: TOPIC_AUTHORIZATION_FAILED"
+
+
+@pytest.fixture(scope="module")
+def refused(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """READ on payments was revoked six minutes ago; the jobs live on and read the rest."""
+    folder, at = tmp_path_factory.mktemp("refused"), now_ms()
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", at, quiet_minutes=10)
+    with MetricsWriter(folder / "data" / METRICS_FILE) as writer, writer.transaction() as metrics:
+        runs = metrics.query("SELECT * FROM job_runs WHERE epoch_ms(started_at) > ?", [at - 6 * 60_000]).to_pylist()
+        hindered = {"unread": json.dumps([["production", "payments", REFUSED]]), "message": REFUSED, "backlog": None}
+        metrics.replace("job_runs", [run | hindered for run in runs])
+    return settings
+
+
+def test_a_topic_that_may_not_be_read_is_never_green_and_says_so(visit, refused):
+    app = visit(refused, "audit", topic="payments", pipeline="orders-to-payments", **LINK)
+
+    said = words(app)
+    assert said.count("⊘ Not permitted: 1 of 3 topics to read") == 6
+    assert "It is not read to its end\\: payments\\-0\\: Fetch\\: not permitted" in said
+    assert "Source or sink is not read to its end" in said
+    topics = table(app, "Extra copies").set_index("Topic")
+    assert topics.loc["payments", "Verdict"] != "✓ OK"
+    assert "newest evidence" not in said, "the other topics are read as ever"
 
 
 def test_a_window_without_copies_says_that_the_last_day_has_some(visit, later):
