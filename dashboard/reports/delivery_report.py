@@ -6,14 +6,14 @@ from dashboard import audit_words, incident_story, pipeline_rows, queries, wordi
 from dashboard.incident_story import Told
 from dashboard.names import cut
 from dashboard.queries import Rows
-from dashboard.reports import basis, finding_tables, lag_over_time, questions
+from dashboard.reports import basis, finding_tables, lag_over_time, unread_records
 from dashboard.reports.basis import share
 from dashboard.reports.document import Cell, Column, Document, Lanes, Part, Section, Sentence, Table, Type
 from dashboard.reports.finding_tables import limited
 from dashboard.reports.look import Look, span_words
 from guarantees.findings import Finding, Kind
 from guarantees.promise_time import PromiseTime, Stretch, promise_time
-from guarantees.promises import Guarantee, Pipeline, Verdict, judge
+from guarantees.promises import Pipeline, Verdict, judge
 from guarantees.verdicts import concerns
 from settings import PipelineSettings
 
@@ -44,8 +44,12 @@ def delivery_report(look: Look, pipeline: Pipeline) -> Document:
     told = [
         Told(one, judge(one.kind, one.severity, pipeline.promise), look.causes.get(one.finding_id, ())) for one in found
     ]
-    read = _read_by_day(look, pipeline)
-    unknown = [*look.gaps, *_unknown_lag(look, pipeline), *_unknown_records(look, pipeline, read)]
+    read = unread_records.read_by_day(look, pipeline)
+    unknown = [
+        *look.gaps,
+        *_unknown_lag(look, pipeline),
+        *unread_records.unread(look, pipeline, _declared(look, pipeline), read),
+    ]
     time = promise_time(look.from_ms, look.to_ms, [*_broken(told), *unknown])
     promise = wording.promise(pipeline.promise, pipeline.is_inferred)
     return Document(
@@ -76,39 +80,6 @@ def _broken(told: Sequence[Told]) -> Iterator[Stretch]:
 
 def _unknown_lag(look: Look, pipeline: Pipeline) -> list[Stretch]:
     return lag_over_time.unknown_units(lag_over_time.units(look, pipeline), look)
-
-
-def _unknown_records(look: Look, pipeline: Pipeline, read: Rows) -> Iterator[Stretch]:
-    """Where a promise needs the records: topics of which no id was read, and what the jobs have not judged."""
-    whole, topics = (look.from_ms, look.to_ms), {row["topic"] for row in read if row["records"]}
-    if pipeline.sink is None and pipeline.promise is not Guarantee.AT_MOST_ONCE:
-        yield Stretch(*whole, Verdict.UNKNOWN, "without a sink, what the group did with a record is not observable")
-    needed = dict.fromkeys(_needed(pipeline))
-    for topic in needed:
-        if topic not in topics:
-            yield Stretch(*whole, Verdict.UNKNOWN, f"no message ids of {cut(topic)} were read in the window")
-    judged_ms = _judged_until(look, pipeline)
-    if needed and judged_ms < look.to_ms:
-        yield Stretch(
-            max(look.from_ms, judged_ms), look.to_ms, Verdict.UNKNOWN, "the record jobs have not judged it yet"
-        )
-
-
-def _needed(pipeline: Pipeline) -> Iterator[str]:
-    """As the verdict needs them: duplicates where records end up, losses on both sides."""
-    if pipeline.promise is not Guarantee.AT_MOST_ONCE and pipeline.sink is not None:
-        yield from (pipeline.source, pipeline.sink)
-    if pipeline.promise is not Guarantee.AT_LEAST_ONCE:
-        yield pipeline.source if pipeline.sink is None else pipeline.sink
-
-
-def _judged_until(look: Look, pipeline: Pipeline) -> int:
-    """The end of the newest run of the record jobs, less the time an id may be missing before it counts as lost."""
-    rows = look.stored.between(look.from_ms, look.made_ms, (questions.JOBS,)).get(questions.JOBS, [])
-    last_ms = rows[0]["last_ms"] if rows else None
-    own = _declared(look, pipeline)
-    is_settling = own is not None and pipeline.promise is not Guarantee.AT_MOST_ONCE
-    return look.from_ms if last_ms is None else last_ms - (round(own.settle_s * 1000) if own and is_settling else 0)
 
 
 def _headline(time: PromiseTime, pipeline: Pipeline) -> Iterator[Sentence]:
@@ -163,9 +134,9 @@ def _findings(look: Look, told: Sequence[Told]) -> Iterator[Part]:
 
 
 def _amounts(look: Look, pipeline: Pipeline, found: Sequence[Finding], read: Rows) -> Iterator[Part]:
-    compared = look.ask(queries.COMPARISONS)
-    sampled = [{"topic": row["topic"], "rate": row["rate"]} for row in read]
-    yield Sentence(f"Lost: {pipeline_rows.lost(pipeline, found, compared, look.view)}.")
+    compared = unread_records.compared(look, pipeline)
+    sampled = [row for row in read if unread_records.has_ids(row)]
+    yield Sentence(f"Lost: {pipeline_rows.lost(pipeline, found, [compared] if compared else [], look.view)}.")
     yield Sentence(f"Stored more than once: {pipeline_rows.duplicated(pipeline, found, sampled, look.view)}.")
     losses = tuple(incident_story.losses(found))
     yield finding_tables.total_table(tuple(incident_story.totals(losses)))
@@ -203,22 +174,14 @@ def _coverage(look: Look, pipeline: Pipeline, read: Rows) -> Iterator[Part]:
 def _compared(look: Look, pipeline: Pipeline) -> Table:
     """The comparison as it stands when the report is made: it is kept as one state, not by window."""
     rows: list[dict[str, Cell]] = [
-        {"Ids judged": row["judged"], "Waiting to be judged": row["unseen"], "Lost": row["lost"],
-         "Came late": row["late"], "Settle time": wording.duration(round(row["settle_s"] * 1000)),
+        {"Ids judged": row["judged"], "Waiting to be judged": row["unseen"],
+         "Lost": row["lost"] if row["judged"] else None, "Came late": row["late"],
+         "Settle time": wording.duration(round(row["settle_s"] * 1000)),
          "Newest": row["observed_at_ms"]}
         for row in look.ask(queries.COMPARISONS) if row["pipeline"] == pipeline.name
     ]  # fmt: skip
     why = "Source and sink are not compared."
     return limited("compared", "Source against sink since the comparison began, as it stands now", COMPARED, rows, why)
-
-
-def _read_by_day(look: Look, pipeline: Pipeline) -> Rows:
-    """Asked day by day: covered ranges are many."""
-    topics, found = (pipeline.source, pipeline.sink), []
-    for start, end in look.days():
-        rows = look.between(start, end, queries.SAMPLED)
-        found += [{"day_ms": start, **row} for row in rows if row["topic"] in topics]
-    return found
 
 
 def _own_settings(look: Look, pipeline: Pipeline) -> list[tuple[str, str]]:

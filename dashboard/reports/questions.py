@@ -40,10 +40,21 @@ GROUP_LAG_BY_HOUR = Question(("group_lag_hour",), _GROUP_LAG.format(roll_up="gro
 PARTITION_LAG_BY_MINUTE = Question(("lag_minute",), _PARTITION_LAG.format(roll_up="lag_minute"))
 PARTITION_LAG_BY_HOUR = Question(("lag_hour",), _PARTITION_LAG.format(roll_up="lag_hour"))
 
-# How far the record jobs have come: the end of their newest run that was done by the end of the window.
-JOBS = Question(("job_runs",), """
-    SELECT count(*) AS runs, epoch_ms(max(ended_at)) AS last_ms, max(code_version) AS code_version FROM job_runs
-    WHERE state = 'done' AND ended_at <= $to""")  # fmt: skip
+# When the first range of a topic was covered.
+FIRST_RANGES = Question(("ledger",), """
+    SELECT topic, epoch_ms(min(observed_at)) AS since_ms FROM ledger
+    WHERE cluster_id = $cluster_id AND list_contains($topics::VARCHAR[], topic) GROUP BY topic""")  # fmt: skip
+# Offsets of which no range was read: purged, or between two ranges. They were stored after the range before them
+# (`from_ms`; null: none is stored) and seen to be unread by `to_ms`.
+UNREAD_RANGES = Question(("ledger",), """
+    SELECT own.topic, own.state <> 'complete' AS is_purged, epoch_ms(before.observed_at) AS from_ms,
+           epoch_ms(own.observed_at) AS to_ms
+    FROM ledger own ASOF LEFT JOIN ledger before
+      ON own.cluster_id = before.cluster_id AND own.topic_id = before.topic_id AND own.partition = before.partition
+         AND own.first_offset >= before.next_offset
+    WHERE own.cluster_id = $cluster_id AND list_contains($topics::VARCHAR[], own.topic)
+      AND epoch_ms(own.observed_at) >= $since_ms
+      AND (own.state <> 'complete' OR own.first_offset > before.next_offset)""")  # fmt: skip
 
 # Of each partition seen: between which leader epochs, whether it was below min ISR or offline, and whether its minimum
 # could not be read at some time.
