@@ -86,7 +86,9 @@ def pipeline_row(audit: PipelineAudit, view: View) -> dict[str, object]:
 
 
 def lost(row: Row) -> str:
-    """How many ids were lost; none is never said without how many were judged."""
+    """How many ids were lost; none is never said without how many were judged, and nothing where none was."""
+    if not row["judged"]:
+        return audit_words.NOT_OBSERVED
     if row["lower"] == 0 and row["upper"] == 0:
         return f"none of {wording.plural(row['judged'], 'id')}"
     return wording.amount(row["lower"], row["estimate"], row["upper"])

@@ -284,6 +284,7 @@ def test_a_cause_names_both_producers_and_a_batch_without_one():
 def test_losses_are_an_interval_and_none_is_said_of_how_many():
     assert audit_losses.lost(compared(lost=41, lower=38, estimate=41, upper=44)) == "41 (38 to 44)"
     assert audit_losses.lost(compared()) == "none of 6,000 ids"
+    assert audit_losses.lost(compared(judged=0)) == "not observed"
     assert audit_losses.lost(compared(upper=236, rate=1 / 64)) == "at most 236"
 
 
