@@ -1,7 +1,7 @@
 """What the page of duplicates and losses asks about, put together from cached answers."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dashboard import (
     answers,
@@ -22,22 +22,18 @@ from dashboard.audit_topics import TopicAudit, read_topics, topic_audits
 from dashboard.concerns import Concern
 from dashboard.freshness import Freshness
 from dashboard.queries import Rows
-from dashboard.record_reading import HowRead, Reading
 from dashboard.view import View
 from guarantees.findings import Kind
 from settings import PipelineSettings
 
 
-def reading(view: View, topic: str) -> Reading:
-    """How far the record jobs have read it."""
-    return record_reading.reading(cached.of_tidemark(view, queries.LOOKS), view.cluster, topic)
-
-
 def read_age(view: View) -> Freshness:
     """By when the newest of the topics was read to its end, and which of them cannot be read."""
     topics = dict.fromkeys(topic for one in declared(view) for topic in one.pipeline.topics)
-    known = [reading(view, topic) for topic in topics]
-    return record_reading.age(known, record_evidence.jobs_age(view).step_ms) if known else record_evidence.jobs_age(view)
+    known = [record_evidence.reading(view, topic) for topic in topics]
+    return (
+        record_reading.age(known, record_evidence.jobs_age(view).step_ms) if known else record_evidence.jobs_age(view)
+    )
 
 
 def declared(view: View) -> list[PipelineSettings]:
@@ -55,7 +51,7 @@ def topics(view: View) -> list[TopicAudit]:
         cached.last_day_of_window(view, audit_questions.EXTRA_COPIES),
         _recent(view, Kind.DUPLICATE_WRITE),
         declared(view),
-        _how_read(view),
+        record_evidence.how_read(view),
     )
 
 
@@ -74,7 +70,7 @@ def pipelines(view: View) -> list[PipelineAudit]:
         declared(view),
         cached.last_day(view, queries.COMPARISONS),
         [*_recent(view, Kind.LOST_WRITE), *_recent(view, Kind.ABORTED_AT_SINK)],
-        _how_read(view),
+        record_evidence.how_read(view),
     )
 
 
@@ -128,11 +124,6 @@ def timestamp_type(view: View, topic: str) -> str | None:
     rows = cached.now(view, promise_questions.CONFIGURATIONS)
     text = next((row["configuration"] for row in rows if row["topic"] == topic), None)
     return json.loads(text).get("message.timestamp.type") if text else None
-
-
-def _how_read(view: View) -> Callable[[str], HowRead]:
-    pace_ms = jobs_age(view).step_ms
-    return lambda topic: record_reading.how_read(reading(view, topic), view.to_ms, pace_ms)
 
 
 def _recent(view: View, kind: Kind) -> Sequence[Concern]:

@@ -1,17 +1,19 @@
 """What the record jobs tell of duplicates and losses now: of topics with ids, of comparisons that judged one.
 
-What jobs wrote that are no longer at work tells of the time before they stopped, and nothing of now.
+What they wrote of a topic that they do not read to its end any more tells of the time before, and nothing of now.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from dashboard import cached, queries, traces, wording
+from dashboard import cached, queries, record_reading, traces, wording
 from dashboard.audit_topics import read_topics
 from dashboard.freshness import Freshness
 from dashboard.queries import Rows
+from dashboard.record_reading import HowRead, Reading
 from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.promises import Pipeline, Verdict
+from settings import PipelineSettings
 
 # Rounds of the jobs that find nothing to read say so once a minute.
 IDLE_PACE_MS = 60_000
@@ -23,9 +25,21 @@ def jobs_age(view: View) -> Freshness:
     return Freshness(trace[0], max(trace[1], IDLE_PACE_MS)) if trace else Freshness(None, IDLE_PACE_MS)
 
 
+def reading(view: View, topic: str) -> Reading:
+    """How far the record jobs have read it."""
+    return record_reading.reading(cached.of_tidemark(view, queries.LOOKS), view.cluster, topic)
+
+
+def how_read(view: View) -> Callable[[str], HowRead]:
+    """What reading allows to be said of a topic, by its name."""
+    pace_ms = jobs_age(view).step_ms
+    return lambda topic: record_reading.how_read(reading(view, topic), view.to_ms, pace_ms)
+
+
 def sampled(view: View) -> Rows:
-    """Topics of the last day with an id in at least one record."""
-    return with_ids(cached.last_day(view, queries.SAMPLED)) if _are_at_work(view) else []
+    """Topics that are read to their end, with an id in at least one record of the last day."""
+    read = how_read(view)
+    return [row for row in with_ids(cached.last_day(view, queries.SAMPLED)) if read(row["topic"]).verdict is Verdict.OK]
 
 
 def with_ids(sampled: Iterable[dict[str, object]]) -> Rows:
@@ -34,35 +48,42 @@ def with_ids(sampled: Iterable[dict[str, object]]) -> Rows:
 
 
 def comparisons(view: View) -> Rows:
-    """Pipelines whose source and sink are compared."""
-    names = {one.name for one in cached.settings().pipelines if one.cluster == view.cluster}
-    return judged(cached.last_day(view, queries.COMPARISONS), names) if _are_at_work(view) else []
+    """Pipelines whose source and sink are compared, and both read to their end."""
+    read, compared = how_read(view), _compared(view)
+    fresh = {one.name for one in compared if _both(one, read).verdict is Verdict.OK}
+    return judged(cached.last_day(view, queries.COMPARISONS), fresh)
 
 
-def judged(comparisons: Iterable[dict[str, object]], declared: Collection[str]) -> Rows:
+def judged(comparisons: Iterable[dict[str, object]], names: Collection[str]) -> Rows:
     """Those of which an id was judged; what is no longer declared is no longer compared."""
-    return [row for row in comparisons if row["judged"] and row["pipeline"] in declared]
+    return [row for row in comparisons if row["judged"] and row["pipeline"] in names]
 
 
 def compared(view: View) -> Reach:
     """Of how many pipelines losses are told."""
-    declared = [one for one in cached.settings().pipelines if one.cluster == view.cluster and one.sink is not None]
-    return Reach(len(comparisons(view)), len(declared), "pipeline", _why(view, "no pipeline is compared with a sink"))
+    read, every = how_read(view), _compared(view)
+    why = _why(view, (_both(one, read) for one in every), "no pipeline is compared with a sink")
+    return Reach(len(comparisons(view)), len(every), "pipeline", why)
 
 
 def read(view: View, pipelines: Iterable[Pipeline]) -> Reach:
     """Of how many topics of the pipelines duplicates are told."""
-    topics = set(read_topics(pipelines))
-    seen = topics & {row["topic"] for row in sampled(view)}
-    return Reach(len(seen), len(topics), "topic", _why(view, "no topic's ids are sampled"))
+    how, topics = how_read(view), sorted(read_topics(pipelines))
+    seen = {row["topic"] for row in sampled(view)}.intersection(topics)
+    return Reach(len(seen), len(topics), "topic", _why(view, map(how, topics), "no topic's ids are sampled"))
 
 
-def _are_at_work(view: View) -> bool:
-    return jobs_age(view).verdict(view.to_ms) is Verdict.OK
+def _compared(view: View) -> list[PipelineSettings]:
+    return [one for one in cached.settings().pipelines if one.cluster == view.cluster and one.sink is not None]
 
 
-def _why(view: View, otherwise: str) -> str:
+def _both(pipeline: PipelineSettings, read: Callable[[str], HowRead]) -> HowRead:
+    return record_reading.worst(map(read, pipeline.pipeline.topics))
+
+
+def _why(view: View, read: Iterable[HowRead], otherwise: str) -> str:
+    """Why a figure tells of none: what hinders the reading, or that the jobs stopped."""
     age = jobs_age(view)
-    if age.verdict(view.to_ms) is not Verdict.STALE:
-        return otherwise
-    return f"the record jobs last wrote {wording.age(age.observed_at_ms, view.to_ms)}"
+    if age.verdict(view.to_ms) is Verdict.STALE:
+        return f"the record jobs last wrote {wording.age(age.observed_at_ms, view.to_ms)}"
+    return next((one.why for one in read if one.why), otherwise)

@@ -16,8 +16,8 @@ from dashboard import (
 )
 from dashboard.audit_losses import pipeline_audits
 from dashboard.audit_topics import topic_audits
-from dashboard.tiles import Reach
 from dashboard.record_reading import HowRead
+from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Kind, Unit

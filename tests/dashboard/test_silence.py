@@ -118,6 +118,23 @@ def test_what_jobs_wrote_that_stopped_is_no_evidence_that_nothing_was_lost(visit
     assert rows.loc["invoices", "Duplicated"].startswith("unknown")
 
 
+def test_a_topic_that_may_not_be_read_any_more_is_no_evidence_either(visit, tmp_path):  # noqa: F811
+    settings = built(tmp_path, now_ms(), quiet_minutes=5)
+    writer = MetricsWriter(tmp_path / "data" / METRICS_FILE)
+    with writer.transaction() as rows:
+        rows.delete("job_runs", "true")
+        rows.replace("job_runs", [
+            {"run_id": "looks", "job": "live", "started_at": now_ms() - 9_000, "ended_at": now_ms() - 8_000,
+             "state": "done", "ranges": 0, "records": 0, "backlog": None, "observed_at": now_ms() - 8_000,
+             "message": "orders: not permitted", "unread": '[["production", null, "not permitted: READ"]]'},
+        ])  # fmt: skip
+    writer.close()
+
+    app = visit(settings, "overview")
+    assert "not permitted: READ" in words(app)
+    assert app.dataframe[0].value.set_index("Pipeline").loc["invoices", "Duplicated"].startswith("unknown")
+
+
 def test_a_topic_none_of_whose_records_has_an_id_is_not_sampled():
     rows = [
         {"topic": "a", "records": 5, "records_without_id": 5},
