@@ -3,6 +3,7 @@
 import html
 import re
 import unicodedata
+from collections.abc import Sequence
 
 LIMIT = 80
 
@@ -36,6 +37,31 @@ def in_markdown(text: str, limit: int = LIMIT) -> str:
     return _LINKED.sub(rf"\g<0>{_NO_LINK}", _MARKDOWN.sub(r"\\\1", cut(text, limit)))
 
 
+def told_apart(texts: Sequence[str], limit: int = 40) -> list[str]:
+    """Each text cut in its middle, with as many characters more as it takes for different texts to differ.
+
+    What tells the partitions of a topic apart stands at the end of their names.
+    """
+    longest = max((len(visible(text)) for text in texts), default=0)
+    while True:
+        shown = {text: _cut_in_the_middle(visible(text), limit) for text in texts}
+        if limit >= longest or len(set(shown.values())) == len(shown):
+            return [shown[text] for text in texts]
+        limit += limit // 2
+
+
+def _cut_in_the_middle(shown: str, limit: int) -> str:
+    if len(shown) <= limit:
+        return shown
+    tail = (limit - 1) // 2
+    return f"{shown[: limit - 1 - tail]}…{shown[-tail:]}"
+
+
 def in_figure(text: str, limit: int = 40) -> str:
     """The text for Plotly, which reads a few HTML tags in labels."""
     return html.escape(cut(text, limit), quote=False)
+
+
+def lanes_in_figure(texts: Sequence[str], limit: int = 40) -> list[str]:
+    """Names of rows for Plotly, which draws rows of one name over one another: different names stay different."""
+    return [html.escape(shown, quote=False) for shown in told_apart(texts, limit)]

@@ -18,7 +18,7 @@ from dashboard.charts.frame import (
 )
 from dashboard.incident_lanes import IncidentLanes
 from dashboard.incident_series import IncidentLines, Lines
-from dashboard.names import in_figure
+from dashboard.names import in_figure, lanes_in_figure
 from dashboard.shapes import Span
 from dashboard.view import View
 
@@ -64,7 +64,8 @@ def incident_over_time(drawn: IncidentLines, lanes: IncidentLanes, at_ms: int, v
 
 def _line_traces(plot: Lines, view: View) -> Iterator[go.Scatter]:
     looks = ((line_colour(view), "solid"), *OTHERS)
-    for (name, values), (colour, dash) in zip(plot.values.items(), looks, strict=False):
+    names = lanes_in_figure(list(plot.values))
+    for name, values, (colour, dash) in zip(names, plot.values.values(), looks, strict=False):
         yield go.Scatter(
             x0=time_text(plot.from_ms),
             dx=plot.bucket_ms,
@@ -74,9 +75,9 @@ def _line_traces(plot: Lines, view: View) -> Iterator[go.Scatter]:
             marker={"size": 3},
             line={"color": colour, "width": 1.5, "dash": dash},
             connectgaps=False,
-            name=in_figure(name),
-            legendgroup=in_figure(name),
-            hovertemplate="%{y:,.0f} offsets<br>%{x|%H:%M:%S} UTC<extra>" + in_figure(name) + "</extra>",
+            name=name,
+            legendgroup=name,
+            hovertemplate="%{y:,.0f} offsets<br>%{x|%H:%M:%S} UTC<extra>" + name + "</extra>",
         )
 
 

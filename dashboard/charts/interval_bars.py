@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 
 from dashboard import wording
 from dashboard.charts.frame import LANE_PX, line_colour, sized
-from dashboard.names import in_figure
+from dashboard.names import lanes_in_figure
 from dashboard.view import View
 from guarantees.findings import Bounds
 
@@ -17,7 +17,7 @@ def interval_bars(amounts: Sequence[tuple[str, Bounds]], unit: str, view: View) 
     """One horizontal bar for each (name, amount), from the top; the whisker is the 95 % interval."""
     middle = [bounds.lower if bounds.estimate is None else bounds.estimate for _, bounds in amounts]
     ends = [value if bounds.upper is None else bounds.upper for value, (_, bounds) in zip(middle, amounts, strict=True)]
-    names = [in_figure(name) for name, _ in amounts]
+    names = lanes_in_figure([name for name, _ in amounts])
     figure = go.Figure(
         go.Bar(
             orientation="h",

@@ -8,12 +8,13 @@ from plotly.subplots import make_subplots
 
 from dashboard import wording
 from dashboard.charts.frame import LANE_PX, framed, line_colour, mark_traces, time_text
-from dashboard.names import in_figure
+from dashboard.names import lanes_in_figure
 from dashboard.shapes import LagHistory, Mark
 from dashboard.view import View
 
 NOT_OBSERVED = "rgba(128, 140, 152, 0.18)"
 TOTAL_PX = 110
+LABEL = 24  # characters
 
 
 def lag_over_time(history: LagHistory, events: Sequence[Mark], view: View) -> go.Figure:
@@ -56,7 +57,7 @@ def _heatmap(history: LagHistory) -> go.Heatmap:
     return go.Heatmap(
         x0=time_text(history.from_ms),
         dx=history.bucket_ms,
-        y=[in_figure(label, 24) for label in history.labels],
+        y=lanes_in_figure(history.labels, LABEL),
         z=np.log10(history.cells + 1).astype(np.float32),
         customdata=history.cells,
         zmin=0,

@@ -6,7 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard import concerns, memberships, promise_questions, proposals, shapes, standing, tiles
+from dashboard import concerns, memberships, names, promise_questions, proposals, shapes, standing, tiles
+from dashboard.audit_coverage import Lane, Piece, Stretch
+from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.findings import strip
 from dashboard.charts.lag import lag_over_time
 from dashboard.charts.members import member_lanes
@@ -109,6 +111,27 @@ def test_the_lag_chart_never_joins_over_a_gap_and_keeps_unknown_cells_empty():
     assert np.isnan(heat.z[0][1])
     assert marks.text[0] == "&lt;b&gt;x&lt;/b&gt;"
     assert all(trace.type != "scattergl" for trace in figure.data)
+
+
+@pytest.mark.parametrize("topic", ["payments.settlements.v1.events", "t" * 249, HOSTILE * 5])
+def test_partitions_of_a_topic_with_a_long_name_have_rows_of_their_own(topic):
+    rows = [cell(number, 0, number) | {"topic": topic} for number in range(12)]
+    lag = lag_over_time(shapes.lag_history(rows, 0, 10_000, 10_000), [], VIEW).data[1]
+
+    lanes = [Lane(f"{topic}-{number}", (Piece(Stretch.READ, 0, 9),), 1, 9, None) for number in range(12)]
+    coverage = coverage_lanes(lanes, VIEW).data[0]
+
+    for figure in (lag, coverage):
+        assert len(set(figure.y)) == 12
+        assert [label.rpartition("-")[2] for label in figure.y] == [str(number) for number in range(12)]
+        assert max(map(len, figure.y)) < 60, "cut all the same"
+
+
+def test_rows_whose_names_differ_only_where_they_are_cut_keep_as_much_as_tells_them_apart():
+    topics = [f"payments.settlements.v{number}.events.of.the.northern.region-0" for number in (1, 2)]
+
+    assert len(set(names.told_apart(topics, 24))) == 2
+    assert names.told_apart(["orders-1", "orders-1"], 4) == ["or…1", "or…1"]
 
 
 def test_each_verdict_has_its_own_shape_in_the_strip():
