@@ -12,13 +12,13 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from store.contracts import TABLES
+from store.tables.intervals import NOT_OBSERVED
 from store.types import arrow_schema
 
 Key = tuple[object, ...]
 Columns = Mapping[str, object]
 
 CHANGED = "changed"
-NOT_OBSERVED = "not observed between"
 
 # Bounds of an interval, as columns of every interval table.
 TIMES = ("started_at", "started_after", "last_seen_at", "ended_before", "ended_reason")

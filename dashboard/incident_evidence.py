@@ -74,13 +74,13 @@ def unclean_epochs(incident: Incident) -> set[tuple[str, object]]:
 
 def held(view: View, touched: Places, one: TouchedPartition, at_ms: int) -> list[Held]:
     """What held on one of the touched partitions at a moment."""
-    asked = incident_places.parameters(replace(touched, partitions=(one,)))
+    asked, step_ms = incident_places.parameters(replace(touched, partitions=(one,))), cached.step_ms(view.cluster)
     around = at_ms - incident_moment.BEFORE_MS, at_ms + 1
     by_id = {"topic_id": one.topic_id, "partition": one.partition}
     offsets = _between(view, around, OFFSETS_OF, by_id)
     states = _between(view, around, incident_questions.STATES, asked)
     transactions = _between(view, around, incident_questions.OPEN_TRANSACTIONS, asked)
-    found: list[Held] = incident_moment.replication(states, at_ms)
+    found: list[Held] = incident_moment.replication(states, at_ms, step_ms)
     for group_id in touched.groups[: incident_moment.GROUPS]:
         found += _of_group(view, one, group_id, around)
     return [
@@ -98,7 +98,7 @@ def _of_group(view: View, one: TouchedPartition, group_id: str, around: tuple[in
     states = _between(view, around, incident_questions.GROUP_STATES, {"groups": [group_id]})
     about = {"group_id": group_id, "topic": one.topic, "partition": one.partition}
     return [
-        incident_moment.owner(owners, states, group_id, at_ms),
+        incident_moment.owner(owners, states, group_id, at_ms, cached.step_ms(view.cluster)),
         incident_moment.commits(_between(view, around, SAMPLES, about), group_id, at_ms),
     ]
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from dashboard import elections, wording
+from dashboard.interval_ends import drawn_to_ms
 from dashboard.low_isr import LowStretch, stretches
 from dashboard.memberships import SETTLED
 from dashboard.replication import partition_name
@@ -131,7 +132,7 @@ def _election(row: Row, *, is_found: bool) -> Mark:
 
 def _unsettled(row: Row) -> Span:
     text = f"{row['group_id']}: {row['state']}"
-    return Span(REBALANCES, row["started_at_ms"], row["ended_before_ms"] or row["last_seen_at_ms"], None, text)
+    return Span(REBALANCES, row["started_at_ms"], drawn_to_ms(row), None, text)
 
 
 def _transaction(row: Row) -> Span:

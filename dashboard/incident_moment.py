@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard import wording
+from dashboard.interval_ends import is_seen_over, speaks_of
 from dashboard.names import cut
 from dashboard.partition_history import owner_at
 from dashboard.replication import brokers, in_sync_words
@@ -16,20 +17,21 @@ GROUPS = 3  # an incident of one pipeline has one
 NO_SAMPLE = "unknown: no sample of the minute before this moment is kept"
 
 
-def interval_at(rows: Iterable[Row], at_ms: int) -> tuple[Row | None, str]:
+def interval_at(rows: Iterable[Row], at_ms: int, step_ms: int) -> tuple[Row | None, str]:
     """The interval that held at a moment, and what to say of it: nothing, or that it may just have ended."""
-    found = [row for row in rows if row["started_at_ms"] <= at_ms < _end(row)]
+    found = [row for row in rows if speaks_of(row, at_ms, step_ms)]
     if not found:
         return None, ""
     newest = max(found, key=lambda row: row["started_at_ms"])
     if at_ms <= newest["last_seen_at_ms"]:
         return newest, ""
-    return newest, f" (last seen {wording.clock(newest['last_seen_at_ms'])}; it changed before the next sample)"
+    changed = "; it changed before the next sample" if is_seen_over(newest) else ""
+    return newest, f" (last seen {wording.clock(newest['last_seen_at_ms'])}{changed})"
 
 
-def replication(states: Iterable[Row], at_ms: int) -> list[Held]:
+def replication(states: Iterable[Row], at_ms: int, step_ms: int) -> list[Held]:
     """Leader, epoch and in-sync replicas of one partition."""
-    row, note = interval_at(states, at_ms)
+    row, note = interval_at(states, at_ms, step_ms)
     if row is None:
         why = "unknown: no sample of the partition's state covers this moment"
         return [("Leader", why), ("In sync", why)]
@@ -63,8 +65,8 @@ def commits(samples: Iterable[Row], group_id: str, at_ms: int) -> Held:
     return f"Commit of {cut(group_id, 40)}", _value(row, "committed_offset", "committed_at_ms", at_ms)
 
 
-def owner(owners: Sequence[Row], states: Sequence[Row], group_id: str, at_ms: int) -> Held:
-    said, _ = owner_at(owners, states, at_ms)
+def owner(owners: Sequence[Row], states: Sequence[Row], group_id: str, at_ms: int, step_ms: int) -> Held:
+    said, _ = owner_at(owners, states, at_ms, step_ms)
     return f"Owner in {cut(group_id, 40)}", said
 
 
@@ -101,7 +103,3 @@ def _value(row: Row | None, name: str, time: str, at_ms: int) -> str:
     if row[name] is None:
         return f"unknown: {cut(row[f'{name}_unknown'] or 'not answered', 160)} ({age})"
     return f"{row[name]} ({age})"
-
-
-def _end(row: Row) -> int:
-    return int(row["ended_before_ms"] or row["last_seen_at_ms"] + 1)

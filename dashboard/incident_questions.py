@@ -54,7 +54,7 @@ STATES = Question(("partition_state",), f"""
     SELECT topic, topic_id, partition, leader, leader_epoch, replicas, in_sync_replicas, eligible_leader_replicas,
            last_known_eligible_leader_replicas, offline_replicas, min_insync_replicas,
            epoch_ms(started_at) AS started_at_ms, epoch_ms(started_after) AS started_after_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM partition_state JOIN ({TOUCHED}) USING (topic, partition)
     WHERE cluster_id = $cluster_id AND {IS_SAME_TOPIC}
     ORDER BY topic_id, partition, partition_state.started_at""")  # fmt: skip
@@ -77,6 +77,6 @@ REBALANCES = Question(("rebalances",), """
     WHERE cluster_id = $cluster_id AND list_contains($groups, group_id) ORDER BY observed_at_ms""")  # fmt: skip
 GROUP_STATES = Question(("group_state",), """
     SELECT group_id, state, state_unknown, members, epoch_ms(started_at) AS started_at_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM group_state WHERE cluster_id = $cluster_id AND list_contains($groups, group_id)
     ORDER BY started_at_ms""")  # fmt: skip

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
+from dashboard.interval_ends import drawn_to_ms
 from dashboard.names import cut
 from dashboard.shapes import Span, alternating
 
@@ -15,7 +16,7 @@ SETTLED = frozenset({"Stable", "Empty", "Dead", None})
 def lanes(members: Iterable[Row], states: Iterable[Row]) -> list[Span]:
     """One lane for each member with what it owned, above them one for the times the group was rebalancing."""
     unsettled = [
-        Span("rebalancing", row["started_at_ms"], row["ended_before_ms"] or row["last_seen_at_ms"], None, row["state"])
+        Span("rebalancing", row["started_at_ms"], drawn_to_ms(row), None, row["state"])
         for row in states
         if row["state"] not in SETTLED
     ]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dashboard import wording
+from dashboard.interval_ends import is_seen_over, speaks_of
 from dashboard.memberships import SETTLED, member_name
 from dashboard.names import cut
 from dashboard.partitions import gaps, lag_of
@@ -100,15 +101,19 @@ def owner_spans(owners: Iterable[Row], states: Iterable[Row]) -> list[Span]:
     return [*unsettled, *alternating(named, "lane", "name")]
 
 
-def owner_at(owners: Iterable[Row], states: Iterable[Row], at_ms: int) -> tuple[str, list[dict[str, str]]]:
-    """Who owned the partition at a moment: one sentence, and each member with the samples that say so."""
-    found = [row for row in owners if row["started_at_ms"] <= at_ms < _end(row)]
+def owner_at(
+    owners: Iterable[Row], states: Iterable[Row], at_ms: int, step_ms: int
+) -> tuple[str, list[dict[str, str]]]:
+    """Who owned the partition at a moment: one sentence, and each member with the samples that say so.
+
+    `step_ms`: the sampling interval, ms. What runs is said as it was last seen where the next round is not in yet.
+    """
+    found = [row for row in owners if speaks_of(row, at_ms, step_ms)]
     if found:
-        is_sure = len(found) == 1 and at_ms <= found[0]["last_seen_at_ms"]
-        said = "Owned by" if is_sure else "Between two samples: the owner changed, when exactly is not observable. Seen"
         names = " and ".join(member_name(row["client_id"], row["member_id"]) for row in found)
-        return f"{said} {names}.", [_seen(row) for row in found]
-    return f"{_nobody([row for row in states if row['started_at_ms'] <= at_ms < _end(row)])}.", []
+        return f"{_owned(found, at_ms)} {names}{_last_seen(found, at_ms)}.", [_seen(row) for row in found]
+    held = [row for row in states if speaks_of(row, at_ms, step_ms)]
+    return f"{_nobody(held)}{_last_seen(held, at_ms)}.", []
 
 
 def table_rows(known: Sequence[Point]) -> list[dict[str, object]]:
@@ -139,20 +144,35 @@ def _age(row: Row, lag: int, ends: Sequence[int], seen_ms: Sequence[int]) -> int
     return row["observed_at_ms"] - seen_ms[first_above] if first_above < len(ends) else None
 
 
-def _end(row: Row) -> int:
-    """When an interval was first seen to be over; while it lasts, just after it was last seen."""
-    return int(row["ended_before_ms"] or row["last_seen_at_ms"] + 1)
+def _owned(found: Sequence[Row], at_ms: int) -> str:
+    """How sure the owner is: another one came where it was seen to be over later, or where there are two."""
+    if len(found) == 1 and (at_ms <= found[0]["last_seen_at_ms"] or not is_seen_over(found[0])):
+        return "Owned by"
+    return "Between two samples: the owner changed, when exactly is not observable. Seen"
+
+
+def _last_seen(found: Sequence[Row], at_ms: int) -> str:
+    """Of what still runs and was last seen before the moment: when that was."""
+    running = [row["last_seen_at_ms"] for row in found if not is_seen_over(row)]
+    newest_ms = max(running, default=at_ms)
+    return f", as last seen {wording.clock(newest_ms)}" if newest_ms < at_ms else ""
+
+
+def _gone(row: Row) -> str:
+    """When it was seen to have let go."""
+    if row["ended_before_ms"] is None:
+        return "still owns it"
+    return wording.utc(row["ended_before_ms"]).removesuffix(" UTC") if is_seen_over(row) else "nobody looked"
 
 
 def _seen(row: Row) -> dict[str, str]:
-    ended = row["ended_before_ms"]
     return {
         "Member": cut(row["member_id"]),
         "Client": cut(row["client_id"] or "–"),
         "Host": cut(row["host"] or "–"),
         "First seen (UTC)": wording.utc(row["started_at_ms"]).removesuffix(" UTC"),
         "Last seen (UTC)": wording.utc(row["last_seen_at_ms"]).removesuffix(" UTC"),
-        "Gone at (UTC)": "still owns it" if ended is None else wording.utc(ended).removesuffix(" UTC"),
+        "Gone at (UTC)": _gone(row),
     }
 
 

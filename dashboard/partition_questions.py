@@ -16,7 +16,7 @@ MINUTES = Question(("lag_minute",), f"""
 # Members of a group while they owned the partition. `place` is ["topic", partition] as JSON.
 OWNERS = Question(("group_members",), """
     SELECT member_id, group_instance_id, client_id, host, epoch_ms(started_at) AS started_at_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM group_members
     WHERE cluster_id = $cluster_id AND group_id = $group_id AND json_contains(assignment, $place)
     ORDER BY started_at, member_id""")  # fmt: skip

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dashboard import rebalance_words, wording
+from dashboard.interval_ends import is_seen_over
 from dashboard.names import cut
 from dashboard.view import View
 
@@ -55,7 +56,7 @@ def pause(change: Row, rebalancing: Iterable[Row]) -> Pause:
     if not seen:
         return Pause(0, None if after_ms is None or is_written else observed_ms - after_ms)
     first_ms, last_ms = min(row["started_at_ms"] for row in seen), max(row["last_seen_at_ms"] for row in seen)
-    is_over = after_ms is not None and not is_written and all(row["ended_before_ms"] is not None for row in seen)
+    is_over = after_ms is not None and not is_written and all(map(is_seen_over, seen))
     settled_ms = max(observed_ms, *(row["ended_before_ms"] or 0 for row in seen))
     return Pause(last_ms - first_ms, settled_ms - after_ms if is_over else None)
 

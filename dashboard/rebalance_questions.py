@@ -25,7 +25,7 @@ LAG_AROUND = Question(("rebalances", *OFFSETS), f"""
 # When the groups that were rebalanced were seen to be rebalancing. Only the classic protocol stops its members so.
 REBALANCING = Question(("group_state", "rebalances"), """
     SELECT group_id, epoch_ms(started_at) AS started_at_ms, epoch_ms(last_seen_at) AS last_seen_at_ms,
-           epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM group_state
     WHERE cluster_id = $cluster_id AND state IN ('PreparingRebalance', 'CompletingRebalance')
       AND group_id IN (SELECT group_id FROM rebalances WHERE cluster_id = $cluster_id)
@@ -33,5 +33,5 @@ REBALANCING = Question(("group_state", "rebalances"), """
 # The states of one group over the window.
 STATES = Question(("group_state",), """
     SELECT group_id, group_type, state, state_unknown, members, group_epoch, epoch_ms(started_at) AS started_at_ms,
-           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms
+           epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM group_state WHERE cluster_id = $cluster_id AND group_id = $group_id ORDER BY started_at""")  # fmt: skip

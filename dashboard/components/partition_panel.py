@@ -3,7 +3,16 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, commit_rows, lag_answers, partition_answers, partition_history, sample_query, wording
+from dashboard import (
+    answers,
+    cached,
+    commit_rows,
+    lag_answers,
+    partition_answers,
+    partition_history,
+    sample_query,
+    wording,
+)
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.partition import partition_over_time
@@ -58,7 +67,7 @@ def _owner(view: View, owners: Rows, states: Rows) -> None:
     if at_ms is None:
         panel.empty("This is no time.", "Write it as 2026-03-01T03:12:05Z.")
         return
-    said, rows = partition_history.owner_at(owners, states, at_ms)
+    said, rows = partition_history.owner_at(owners, states, at_ms, cached.step_ms(view.cluster))
     if not view.from_ms <= at_ms <= view.to_ms:
         said = "Not asked: the moment lies outside the window."
         rows = []

@@ -18,6 +18,9 @@ from store.tables.columns import (
     time,
 )
 
+# The `ended_reason` of an interval after which nobody looked for longer than a gap: how long it held is not known.
+NOT_OBSERVED = "not observed between"
+
 INTERVALS = (
     Table(
         "partition_state",

@@ -1,8 +1,9 @@
 import pytest
 
-from collectors.intervals import CHANGED, NO_DETAIL, NOT_OBSERVED, Interval, Seen, advance, columns, interval, rows
+from collectors.intervals import CHANGED, NO_DETAIL, Interval, Seen, advance, columns, interval, rows
 from store.log import arrow_table
 from store.rows import python_rows
+from store.tables.intervals import NOT_OBSERVED
 
 GAP_MS = 100
 KEY = ("subject",)

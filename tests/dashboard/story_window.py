@@ -20,21 +20,23 @@ def sample(number, committed_offset, high_watermark, **columns):
     } | columns  # fmt: skip
 
 
-def owner(member, started, last_seen, ended=None):
+def owner(member, started, last_seen, ended=None, why="changed"):
     """An interval of ownership; the times are rounds after AT_MS."""
     return {
         "member_id": member, "group_instance_id": None, "client_id": "app", "host": "/10.0.0.1",
         "started_at_ms": AT_MS + started * STEP_MS, "last_seen_at_ms": AT_MS + last_seen * STEP_MS,
         "ended_before_ms": None if ended is None else AT_MS + ended * STEP_MS,
+        "ended_reason": None if ended is None else why,
     }  # fmt: skip
 
 
-def state(word, started, last_seen, ended=None, unknown=None):
+def state(word, started, last_seen, ended=None, unknown=None, why="changed"):
     """An interval of the group's state; the times are rounds after AT_MS."""
     return {
         "group_id": "g", "group_type": "classic", "state": word, "state_unknown": unknown, "members": 1,
         "started_at_ms": AT_MS + started * STEP_MS, "last_seen_at_ms": AT_MS + last_seen * STEP_MS,
         "ended_before_ms": None if ended is None else AT_MS + ended * STEP_MS,
+        "ended_reason": None if ended is None else why,
     }  # fmt: skip
 
 

@@ -145,7 +145,8 @@ def test_each_verdict_has_its_own_shape_in_the_strip():
 def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names():
     member = {"client_id": None, "member_id": HOSTILE, "assignment": '[["orders", 1]]',
               "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS, "ended_before_ms": None}  # fmt: skip
-    state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "ended_before_ms": END_MS - 50_000}
+    state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS - 55_000,
+             "ended_before_ms": END_MS - 50_000, "ended_reason": "changed"}  # fmt: skip
 
     spans = memberships.lanes([member], [state])
     figure = member_lanes(spans, VIEW)

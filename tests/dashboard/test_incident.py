@@ -15,6 +15,7 @@ from dashboard import (
     incident_questions,
     incident_rows,
     incident_series,
+    memberships,
     queries,
     replica_offsets,
     replication_questions,
@@ -33,7 +34,8 @@ from guarantees.findings import Bounds, Unit
 from guarantees.incidents import Incident, every_incident
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
-from tests.dashboard import fixture_store, story_cut_log, story_replication
+from store.tables.intervals import NOT_OBSERVED
+from tests.dashboard import fixture_store, story_cut_log, story_replication, story_window
 from tests.dashboard.conftest import now_ms
 
 END = 1_764_000_000_000
@@ -266,13 +268,28 @@ def test_lag_of_a_group_that_may_not_be_read_is_a_gap_and_no_zero(stored):
     assert {row["value"] for row in rows} == {None}
 
 
+def test_a_rebalance_is_drawn_no_further_than_somebody_looked():
+    rows = [
+        story_window.state("PreparingRebalance", 0, 1, 2),
+        story_window.state("PreparingRebalance", 4, 5, 900, why=NOT_OBSERVED),
+    ]
+    view_of_all = View("production", story_window.AT_MS, story_window.AT_MS + 9_000_000, False, None, "")
+
+    drawn = incident_lanes.lanes([], [], rows, [], [], (), view_of_all, 15_000).spans
+    members = memberships.lanes([], rows)
+
+    expected = [(0, 10_000), (20_000, 25_000)]
+    for spans in (drawn, members):
+        assert [(span.from_ms - story_window.AT_MS, span.to_ms - story_window.AT_MS) for span in spans] == expected
+
+
 # What held at a moment
 
 
 def state(start, last_seen, ended=None, **columns):
     return {"leader": 1, "leader_epoch": 3, "replicas": [1, 2, 3], "in_sync_replicas": [1, 2], "min_insync_replicas": 2,
             "eligible_leader_replicas": None, "started_at_ms": start, "last_seen_at_ms": last_seen,
-            "ended_before_ms": ended} | columns  # fmt: skip
+            "ended_before_ms": ended, "ended_reason": None if ended is None else "changed"} | columns  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -287,10 +304,16 @@ def state(start, last_seen, ended=None, **columns):
             120,
             "broker 1, epoch 3 (last seen 00:00:00; it changed before the next sample)",
         ),
+        ([state(0, 100)], 180, "broker 1, epoch 3 (last seen 00:00:00)"),
+        (
+            [state(0, 100, 9_000, ended_reason=NOT_OBSERVED), state(9_000, 9_100)],
+            120,
+            "unknown: no sample of the partition's state covers this moment",
+        ),
     ],
 )
 def test_the_leader_is_that_of_the_interval_and_between_two_samples_that_is_said(states, at_ms, said):
-    assert incident_moment.replication(states, at_ms)[0] == ("Leader", said)
+    assert incident_moment.replication(states, at_ms, 40)[0] == ("Leader", said)
 
 
 def offsets(at_ms, **columns):

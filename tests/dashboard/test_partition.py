@@ -5,15 +5,28 @@ import json
 import numpy as np
 import pytest
 
-from dashboard import partition_history, partition_questions, partitions, queries, shapes
+from dashboard import (
+    incident_questions,
+    partition_history,
+    partition_questions,
+    partitions,
+    queries,
+    rebalance_questions,
+    shapes,
+)
 from dashboard.charts.partition import partition_over_time
+from dashboard.interval_ends import drawn_to_ms, is_seen_over
 from dashboard.names import in_markdown
 from dashboard.partition_history import OWNER, REBALANCING
 from dashboard.view import View, format_time, parse_time
+from dashboard.wording import clock
 from store.log import SegmentLog
 from store.log_end_minute import LOG_ENDS_BY_MINUTE
 from store.minutes import roll_up
 from store.segments import producer_name
+from store.tables.intervals import NOT_OBSERVED
+from tests.dashboard import fixture_store
+from tests.dashboard.conftest import now_ms
 from tests.dashboard.fixture_store import HOSTILE
 from tests.dashboard.story_window import AT_MS, STEP_MS, owner, sample, state
 from tests.dashboard.test_pages import cells, visit, words  # noqa: F401
@@ -85,7 +98,7 @@ def test_a_minute_with_unknown_samples_says_why():
 
 
 def test_the_owner_at_a_moment_is_the_member_seen_before_and_after_it():
-    said, rows = partition_history.owner_at([owner("m-1", 0, 4, 5), owner("m-2", 5, 9)], [], moment(2))
+    said, rows = partition_history.owner_at([owner("m-1", 0, 4, 5), owner("m-2", 5, 9)], [], moment(2), STEP_MS)
 
     assert said == "Owned by app ·m-1."
     assert rows[0]["Host"] == "/10.0.0.1"
@@ -94,14 +107,37 @@ def test_the_owner_at_a_moment_is_the_member_seen_before_and_after_it():
 
 
 def test_between_two_samples_the_change_is_not_dated():
-    said, rows = partition_history.owner_at([owner("m-1", 0, 4, 5), owner("m-2", 5, 9)], [], moment(4.5))
+    said, rows = partition_history.owner_at([owner("m-1", 0, 4, 5), owner("m-2", 5, 9)], [], moment(4.5), STEP_MS)
 
     assert said.startswith("Between two samples: the owner changed, when exactly is not observable. Seen app ·m-1")
     assert len(rows) == 1
 
 
+def test_over_a_time_nobody_looked_no_owner_is_known_and_none_is_said_to_have_changed():
+    owners = [owner("m-1", 0, 4, 900, why=NOT_OBSERVED), owner("m-1", 900, 990)]
+    states = [state("Stable", 0, 4, 900, why=NOT_OBSERVED), state("Stable", 900, 990)]
+
+    assert partition_history.owner_at(owners, states, moment(5), STEP_MS) == (
+        "Not observed: no sample of the group covers this moment.",
+        [],
+    )
+    said, rows = partition_history.owner_at(owners, states, moment(4), STEP_MS)
+    assert (said, rows[0]["Gone at (UTC)"]) == ("Owned by app ·m-1.", "nobody looked")
+
+
+def test_what_still_runs_is_said_as_it_was_last_seen_until_two_rounds_are_missing():
+    owners, states = [owner("m-1", 0, 4)], [state("Empty", 0, 4)]
+
+    def said(rows, rounds):
+        return partition_history.owner_at(rows, states, moment(rounds), STEP_MS)[0]
+
+    assert said(owners, 6) == "Owned by app ·m-1, as last seen 16:00:20."
+    assert said([], 5).endswith("none of its members owned the partition, as last seen 16:00:20.")
+    assert said(owners, 6.1) == said([], 6.1) == "Not observed: no sample of the group covers this moment."
+
+
 def test_an_owner_that_still_owns_it_is_called_so():
-    _, rows = partition_history.owner_at([owner("m-1", 0, 4)], [], moment(4))
+    _, rows = partition_history.owner_at([owner("m-1", 0, 4)], [], moment(4), STEP_MS)
 
     assert rows[0]["Gone at (UTC)"] == "still owns it"
 
@@ -120,7 +156,7 @@ def test_an_owner_that_still_owns_it_is_called_so():
     ],
 )
 def test_without_an_owner_it_is_said_why(states, said):
-    assert partition_history.owner_at([owner("m-1", 5, 9)], states, moment(2)) == (said, [])
+    assert partition_history.owner_at([owner("m-1", 5, 9)], states, moment(2), STEP_MS) == (said, [])
 
 
 def test_the_lane_of_owners_shows_each_as_far_as_it_was_seen_and_when_the_group_was_rebalancing():
@@ -297,6 +333,45 @@ def test_a_selected_partition_shows_its_history_and_owner(visit, believable):  #
     twin = app.dataframe[-1].value
     assert twin["Lag"].notna().all()
     assert (twin["Lag"] == twin["Readable"] + twin["Blocked"]).all()
+
+
+def test_the_owner_at_the_end_of_a_window_two_seconds_after_the_newest_round_is_the_one_last_seen(visit, tmp_path):  # noqa: F811
+    end_ms = now_ms()
+    settings = fixture_store.write_settings(tmp_path)
+    fixture_store.build(tmp_path / "data", end_ms)
+    window = {"from": format_time(end_ms - 900_000), "to": format_time(end_ms + 2_000)}
+
+    app = visit(settings, "lag", group="order-service", partition="orders-2", **window)
+
+    assert f"Owned by order\\-service ·3\\-c0de, as last seen {clock(end_ms - 1_000)}".replace(":", "\\:") in words(app)
+
+
+@pytest.mark.parametrize(
+    ("question", "about"),
+    [
+        (partition_questions.OWNERS, {"place": '["orders", 0]'}),
+        (rebalance_questions.STATES, {}),
+        (rebalance_questions.REBALANCING, {}),
+        (incident_questions.GROUP_STATES, {"groups": ["g"]}),
+        (
+            incident_questions.STATES,
+            {"topics": ["orders"], "topic_ids": ["id"], "partitions": [0], "lines": ["orders-0"]},
+        ),
+    ],
+)
+def test_an_interval_says_that_nobody_looked_after_it(log, tmp_path, question, about):
+    of_group = {"cluster_id": "c", "group_id": "g"}
+    over = {"started_at": AT_MS, "last_seen_at": AT_MS + 5_000, "ended_before": AT_MS + 90_000,
+            "ended_reason": NOT_OBSERVED}  # fmt: skip
+    log.append("group_members", [of_group | over | {"member_id": "m-1", "assignment": '[["orders",0]]'}])
+    log.append("group_state", [of_group | over | {"state": "PreparingRebalance"}])
+    log.append("rebalances", [of_group | {"tick": 0, "observed_at": AT_MS}])
+    log.append("partition_state", [{"cluster_id": "c", "topic": "orders", "topic_id": "id", "partition": 0} | over])
+
+    (row,) = ask(tmp_path, question, **about)
+
+    assert not is_seen_over(row)
+    assert drawn_to_ms(row) == AT_MS + 5_000
 
 
 def test_the_owner_of_a_linked_moment_is_the_one_of_then(visit, believable):  # noqa: F811

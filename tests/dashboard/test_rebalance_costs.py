@@ -11,6 +11,7 @@ from dashboard.rebalance_costs import Pause
 from dashboard.view import View
 from store.log import SegmentLog
 from store.segments import producer_name
+from store.tables.intervals import NOT_OBSERVED
 from tests.dashboard import fixture_store
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.fixture_store import HOSTILE
@@ -41,10 +42,20 @@ def unsettled(started, last_seen, ended):
         ([unsettled(2, 2, 3)], Pause(0, 25_000), "at most 25 s"),
         ([unsettled(1, 6, 8)], Pause(25_000, 40_000), "25 s to 40 s"),
         ([unsettled(1, 6, None)], Pause(25_000, None), "at least 25 s"),
+        ([unsettled(1, 6, 2_000) | {"ended_reason": NOT_OBSERVED}], Pause(25_000, None), "at least 25 s"),
         ([unsettled(-9, -4, -3), unsettled(8, 9, 10)], Pause(0, 25_000), "at most 25 s"),
         ([{**unsettled(1, 3, 4), "group_id": "another"}], Pause(0, 25_000), "at most 25 s"),
     ],
-    ids=["unseen", "two states", "one sample", "longer than the change", "not over", "before and after", "other group"],
+    ids=[
+        "unseen",
+        "two states",
+        "one sample",
+        "longer than the change",
+        "not over",
+        "nobody looked",
+        "before and after",
+        "other group",
+    ],
 )
 def test_a_pause_is_an_interval_between_samples(states, known, said):
     assert rebalance_costs.pause(change(0, 5), states) == known
