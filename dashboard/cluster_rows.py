@@ -39,7 +39,7 @@ def member_row(row: Row) -> dict[str, object]:
         "Group": cut(row["group_id"]),
         "Type": row["group_type"],
         "Epochs": _epochs(row),
-        "Member": member_name(row["client_id"], row["member_id"]),
+        "Member": member_name(row),
         "Instance": cut(row["group_instance_id"] or "–", 40),
         "Host": cut(row["host"] or "–", 40),
         "Rack": cut(row["rack"] or "–", 40),

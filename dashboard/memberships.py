@@ -1,15 +1,16 @@
 """Members and rebalances of groups as rows and lanes."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
 from dashboard.interval_ends import drawn_to_ms
-from dashboard.names import cut
+from dashboard.names import cut, told_apart
 from dashboard.shapes import Span, alternating
 
 Row = Mapping[str, Any]
+NAME = 32  # characters
 SETTLED = frozenset({"Stable", "Empty", "Dead", None})
 
 
@@ -20,17 +21,32 @@ def lanes(members: Iterable[Row], states: Iterable[Row]) -> list[Span]:
         for row in states
         if row["state"] not in SETTLED
     ]
-    named = [
-        {**row, "lane": member_name(row["client_id"], row["member_id"]), "owned": owned(row["assignment"])}
-        for row in members
-    ]
+    rows = list(members)
+    names = member_names(rows)
+    named = [{**row, "lane": names[row["member_id"]], "owned": owned(row["assignment"])} for row in rows]
     return [*unsettled, *alternating(named, "lane", "owned")]
 
 
-def member_name(client_id: str | None, member_id: str) -> str:
-    """A member as people know it: its client id, and enough of its own id to tell it from the next one."""
+def member_name(row: Row) -> str:
+    """A member as people know it: its instance where it is a static one, else its client id and the start of its own.
+
+    The classic protocol begins the id of a static member with its instance: its start tells no two of them apart.
+    """
+    client_id, member_id = row["client_id"], row["member_id"]
+    if row["group_instance_id"]:
+        return told_apart([row["group_instance_id"]], NAME)[0]
     tail = member_id.removeprefix(client_id or "").lstrip("-")
-    return f"{cut(client_id, 24)} ·{tail[:8]}" if client_id else cut(member_id, 32)
+    return f"{cut(client_id, 24)} ·{tail[:8]}" if client_id else cut(member_id, NAME)
+
+
+def member_names(rows: Sequence[Row]) -> dict[str, str]:
+    """Member id → its name; different members have different ones, and an instance the same after a restart."""
+    known = {row["member_id"]: row for row in rows}
+    whole = {member_id: row["group_instance_id"] or member_id for member_id, row in known.items()}
+    names = {member_id: member_name(row) for member_id, row in known.items()}
+    if len(set(names.values())) == len(set(whole.values())):
+        return names
+    return dict(zip(whole, told_apart(list(whole.values()), NAME), strict=True))
 
 
 def owned(assignment: str | None) -> str:

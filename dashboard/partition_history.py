@@ -9,7 +9,7 @@ import numpy as np
 
 from dashboard import wording
 from dashboard.interval_ends import is_seen_over, speaks_of
-from dashboard.memberships import SETTLED, member_name
+from dashboard.memberships import SETTLED, member_names
 from dashboard.names import cut
 from dashboard.partitions import gaps, lag_of
 from dashboard.shapes import Span, alternating
@@ -90,9 +90,10 @@ def series(known: Iterable[Point], from_ms: int, to_ms: int, step_ms: int) -> Pa
     return PartitionHistory(start, step_ms, lag, readable, unread)
 
 
-def owner_spans(owners: Iterable[Row], states: Iterable[Row]) -> list[Span]:
+def owner_spans(owners: Sequence[Row], states: Iterable[Row]) -> list[Span]:
     """Who owned the partition, each as far as it was seen, and when the group was rebalancing."""
-    named = [{**row, "lane": OWNER, "name": member_name(row["client_id"], row["member_id"])} for row in owners]
+    names = member_names(owners)
+    named = [{**row, "lane": OWNER, "name": names[row["member_id"]]} for row in owners]
     unsettled = [
         Span(REBALANCING, row["started_at_ms"], row["last_seen_at_ms"], None, row["state"])
         for row in states
@@ -110,7 +111,7 @@ def owner_at(
     """
     found = [row for row in owners if speaks_of(row, at_ms, step_ms)]
     if found:
-        names = " and ".join(member_name(row["client_id"], row["member_id"]) for row in found)
+        names = " and ".join(dict.fromkeys(member_names(found).values()))
         return f"{_owned(found, at_ms)} {names}{_last_seen(found, at_ms)}.", [_seen(row) for row in found]
     held = [row for row in states if speaks_of(row, at_ms, step_ms)]
     return f"{_nobody(held)}{_last_seen(held, at_ms)}.", []

@@ -1,10 +1,10 @@
 """A group's partitions as rows: every offset, both lags, and the reason of each gap."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dashboard.memberships import member_name
+from dashboard.memberships import member_names
 from guarantees.lag import NO_COMMIT, Lag, consumer_lag
 from guarantees.observations import CommittedOffset, PartitionOffsets
 from guarantees.unknown import Unknown
@@ -48,10 +48,11 @@ def worst(rows: Sequence[Row], limit: int) -> list[Row]:
     return [rows[number] for number in sorted(ranked[:limit])]
 
 
-def owners(members: Iterable[Row]) -> dict[tuple[str, int], str]:
+def owners(members: Sequence[Row]) -> dict[tuple[str, int], str]:
     """(topic, partition) → the member that owns it."""
+    names = member_names(members)
     return {
-        (topic, partition): member_name(row["client_id"], row["member_id"])
+        (topic, partition): names[row["member_id"]]
         for row in members
         for topic, partition in json.loads(row["assignment"] or "[]")
     }

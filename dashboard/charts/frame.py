@@ -17,6 +17,7 @@ TONES = ("#0072B2", "#56B4E9")
 INKS = ("#FFFFFF", "#10202C", "#FFFFFF")
 REBALANCING = "#D55E00"
 LANE_PX, AXIS_PX = 22, 46
+WHOLE = 1_000  # characters
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
 
@@ -39,7 +40,7 @@ def marks_of(marks: Sequence[Mark], symbol: str, colour: str, name: str) -> go.S
     """Moments that mean the same: one shape, one colour, one word; a larger mark counts more."""
     return go.Scatter(
         x=[time_text(mark.at_ms) for mark in marks],
-        y=[in_figure(mark.lane) for mark in marks],
+        y=[lane_text(mark.lane) for mark in marks],
         mode="markers",
         marker={
             "symbol": symbol,
@@ -75,7 +76,7 @@ def bars_of(spans: Sequence[Span], colour: str, name: str, from_ms: int, ink: st
     """Stretches of time that mean the same, as horizontal bars that begin in the window, their text in `ink`."""
     return go.Bar(
         orientation="h",
-        y=[in_figure(span.lane) for span in spans],
+        y=[lane_text(span.lane) for span in spans],
         base=[time_text(max(from_ms, span.from_ms)) for span in spans],
         x=[max(1, span.to_ms - max(from_ms, span.from_ms)) for span in spans],
         marker={"color": colour, "line": {"width": 0}},
@@ -87,6 +88,11 @@ def bars_of(spans: Sequence[Span], colour: str, name: str, from_ms: int, ink: st
         name=name,
         hovertemplate="%{y}<br>%{text}<extra></extra>",
     )
+
+
+def lane_text(lane: str) -> str:
+    """The name of a lane, whole: cut here, two lanes might become one."""
+    return in_figure(lane, WHOLE)
 
 
 def line_colour(view: View) -> str:

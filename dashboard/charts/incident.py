@@ -12,6 +12,7 @@ from dashboard.charts.frame import (
     bar_traces,
     bars_of,
     framed,
+    lane_text,
     line_colour,
     mark_traces,
     time_text,
@@ -45,7 +46,7 @@ def incident_over_time(drawn: IncidentLines, lanes: IncidentLanes, at_ms: int, v
         figure.update_yaxes(title_text=f"{title},<br>offsets", nticks=4, **counted, row=row, col=1)
     for trace in _lane_traces(lanes, view):
         figure.add_trace(trace.update(showlegend=False), row=4, col=1)
-    names = [in_figure(name) for name in lanes.names]
+    names = [lane_text(name) for name in lanes.names]
     figure.update_yaxes(
         type="category", categoryorder="array", categoryarray=names[::-1], range=[-0.5, len(names) - 0.5], row=4, col=1
     )

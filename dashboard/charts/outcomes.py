@@ -6,8 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.charts.frame import LANE_PX, bars_of, framed, marks_of, time_text
-from dashboard.names import in_figure
+from dashboard.charts.frame import LANE_PX, bars_of, framed, lane_text, marks_of, time_text
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.transaction_words import OUTCOMES, STATES, Outcome
 from dashboard.view import View
@@ -27,7 +26,7 @@ NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
 def outcomes_over_lanes(shown: Outcomes, lanes: Lanes, view: View) -> go.Figure:
     """Bars stand where their bucket begins; aborted ones are hatched too. Grey: nobody looked."""
-    names = [in_figure(name) for name in lanes.names] or ["none"]
+    names = [lane_text(name) for name in lanes.names] or ["none"]
     heights = [BARS_PX, max(2, len(names)) * (LANE_PX + 4)]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=20 / sum(heights), row_heights=heights)
     for outcome, values in ((Outcome.COMMITTED, shown.committed), (Outcome.ABORTED, shown.aborted)):

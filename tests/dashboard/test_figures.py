@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard import concerns, memberships, names, promise_questions, proposals, shapes, standing, tiles
+from dashboard import concerns, memberships, names, partitions, promise_questions, proposals, shapes, standing, tiles
 from dashboard.audit_coverage import Lane, Piece, Stretch
 from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.findings import strip
@@ -143,7 +143,7 @@ def test_each_verdict_has_its_own_shape_in_the_strip():
 
 
 def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names():
-    member = {"client_id": None, "member_id": HOSTILE, "assignment": '[["orders", 1]]',
+    member = {"client_id": None, "member_id": HOSTILE, "group_instance_id": None, "assignment": '[["orders", 1]]',
               "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS, "ended_before_ms": None}  # fmt: skip
     state = {"state": "PreparingRebalance", "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS - 55_000,
              "ended_before_ms": END_MS - 50_000, "ended_reason": "changed"}  # fmt: skip
@@ -154,6 +154,41 @@ def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names(
     assert [span.lane for span in spans][0] == "rebalancing"
     assert {trace.name for trace in figure.data} == {"assignment", "rebalancing"}
     assert not any("<img" in str(label) for trace in figure.data for label in trace.y)
+
+
+def member(member_id, client_id="app", instance=None):
+    return {"client_id": client_id, "member_id": member_id, "group_instance_id": instance,
+            "assignment": '[["orders", 1]]', "started_at_ms": END_MS - 60_000, "last_seen_at_ms": END_MS,
+            "ended_before_ms": None}  # fmt: skip
+
+
+STATIC = [member(f"payments-{number}-2f6c11d8-{number}", "payments-app", f"payments-{number}") for number in range(3)]
+LONG_INSTANCES = [member(f"{at}-9a1b", "app", at) for at in (f"payments-in-the-northern-region-pod-{n}" for n in "01")]
+ALIKE = [member(f"{'0' * 60}{number}{'0' * 60}", None) for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    "members",
+    [STATIC, LONG_INSTANCES, ALIKE, [member("app-11aa", "app"), member("app-77f0", "app")]],
+    ids=["static", "long instances", "alike", "dynamic"],
+)
+def test_different_members_have_different_names_and_lanes_of_their_own(members):
+    spans = memberships.lanes(members, [])
+
+    assert len({span.lane for span in spans}) == len(members)
+    (bars,) = member_lanes(spans, VIEW).data
+    assert len(set(bars.y)) == len(members)
+    owners = partitions.owners([row | {"assignment": f'[["orders", {n}]]'} for n, row in enumerate(members)])
+    assert len(set(owners.values())) == len(members)
+
+
+def test_a_static_member_is_called_by_its_instance_before_and_after_a_restart():
+    before, after = member("payments-0-11aa", "app", "payments-0"), member("payments-0-77f0", "app", "payments-0")
+
+    assert memberships.member_name(before) == "payments-0"
+    assert memberships.member_names([before, after, STATIC[1]]) == {
+        "payments-0-11aa": "payments-0", "payments-0-77f0": "payments-0", "payments-1-2f6c11d8-1": "payments-1",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
