@@ -16,7 +16,7 @@ Row = Mapping[str, Any]
 PARTITION_ROWS = 300
 
 
-def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Panel) -> None:
+def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Sequence[Panel]) -> None:
     """One row for each group and topic, those with most lag; the sparkline is the group's total over the window."""
     every, rows = len(rows), rows[: tables.ROWS]
     shown = pd.DataFrame(
@@ -35,7 +35,8 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         "group",
         [f"{row['group_id']}" for row in rows],
         shown,
-        rerun=shown_by.fragment_key,
+        rerun=[one.fragment_key for one in shown_by],
+        parts=("partition",),
         height=min(290, 38 + 35 * len(rows)),
         placeholder="–",
         column_config={
@@ -50,7 +51,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
     _cut(len(rows), every, "groups and topics")
 
 
-def group_partitions(rows: Sequence[Row], members: Sequence[Row], shown_by: Panel) -> None:
+def group_partitions(group_id: str, rows: Sequence[Row], members: Sequence[Row], shown_by: Panel) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
     every, rows = len(rows), partitions.worst(rows, PARTITION_ROWS)
     owner = partitions.owners(members)
@@ -79,6 +80,7 @@ def group_partitions(rows: Sequence[Row], members: Sequence[Row], shown_by: Pane
         [f"{row['topic']}-{row['partition']}" for row in rows],
         shown,
         rerun=shown_by.fragment_key,
+        within={"group": group_id},
         placeholder="–",
         column_config=COLUMNS,
         alt="Partitions of the group with every offset",

@@ -21,7 +21,7 @@ def groups(view: View) -> None:
         return
     trends = lag_answers.lag_trend(view, answers.SPARK_POINTS)
     newest = {group_id: shapes.newest_run(trend, view.length_ms) for group_id, trend in trends.items()}
-    lag_tables.groups(rows, newest, DETAIL)
+    lag_tables.groups(rows, newest, (DETAIL, PARTITION))
 
 
 def detail(view: View) -> None:
@@ -34,7 +34,8 @@ def detail(view: View) -> None:
     figure = lag_over_time(history, answers.events(view, group_id), view)
     st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
     st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
-    lag_tables.group_partitions(answers.found_partitions(view, group_id), answers.owners(view, group_id), PARTITION)
+    rows, members = answers.found_partitions(view, group_id), answers.owners(view, group_id)
+    lag_tables.group_partitions(group_id, rows, members, PARTITION)
 
 
 PARTITION = Panel("Partition", partition_panel.draw, OFFSETS)

@@ -80,9 +80,9 @@ class Visit:
     def query(self) -> dict[str, list[str]]:
         return parse_qs(urlparse(self.page.url).query)
 
-    def select_row(self, number: int) -> None:
-        """Click the selection box of a row: the grid is a canvas, so by its place."""
-        grid = self.page.locator('[data-testid="stDataFrame"]').first
+    def select_row(self, number: int, table: int = 0) -> None:
+        """Click the selection box of a row: the grid is a canvas, so by its place. `table`: which one of the page."""
+        grid = self.page.locator('[data-testid="stDataFrame"]').nth(table)
         grid.scroll_into_view_if_needed()
         box = grid.bounding_box()
         assert box is not None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.components.selection import Selected, selected
+from dashboard.components.selection import Selected, linked_after, selected
 
 IDS = ("a", "b", "c")
 
@@ -37,3 +37,22 @@ def test_a_selected_row_that_stays_where_it_is_keeps_the_table(order):
 )
 def test_what_is_selected_elsewhere_makes_the_next_table(chosen, order, row):
     assert selected(Selected("b", 1, 4), chosen, order) == Selected(chosen, row, 5)
+
+
+@pytest.mark.parametrize(
+    ("before", "chosen", "after"),
+    [
+        ({"group": "a", "partition": "t-1", "range": "1h"}, "b", {"group": "b", "range": "1h"}),
+        ({"partition": "t-1"}, "b", {"group": "b"}),
+        ({"group": "a", "partition": "t-1"}, None, {}),
+        ({"group": "a", "partition": "t-1"}, "a", {"group": "a", "partition": "t-1"}),
+    ],
+    ids=["another", "the first", "none any more", "the same again"],
+)
+def test_with_another_group_its_partition_leaves_the_link(before, chosen, after):
+    assert linked_after(before, "group", chosen, {}, ("partition",)) == after
+
+
+def test_a_partition_is_linked_with_the_group_that_is_shown():
+    assert linked_after({}, "partition", "t-1", {"group": "a"}, ()) == {"group": "a", "partition": "t-1"}
+    assert linked_after({"group": "a", "partition": "t-1"}, "partition", None, {"group": "a"}, ()) == {"group": "a"}
