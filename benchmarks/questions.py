@@ -58,6 +58,7 @@ def one_by_one(data_dir: Path, to_ms: int, of_group: Mapping[str, object]) -> It
         "commits of a group and topic, 15 min": (promise_questions.COMMIT_MOVES, 15 * MINUTE_MS),
         "unread since, 15 min": (promise_questions.UNREAD_SINCE, 15 * MINUTE_MS),
         "unread for, 100 groups": (partition_questions.UNREAD_FOR, 15 * MINUTE_MS),
+        "unread for, partitions of a group": (partition_questions.UNREAD_BY_PARTITION, 15 * MINUTE_MS),
         "caught up last, 24 h": (promise_questions.LAST_CAUGHT_UP, 24 * HOUR_MS),
         "leader changes, 15 min": (queries.LEADER_CHANGES, 15 * MINUTE_MS),
         "leader changes, 24 h": (queries.LEADER_CHANGES, 24 * HOUR_MS),

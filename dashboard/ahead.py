@@ -9,7 +9,16 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 
-from dashboard import answers, cached, pipeline_rows, promise_questions, queries, traces, transaction_answers
+from dashboard import (
+    answers,
+    cached,
+    groups_shown,
+    pipeline_rows,
+    promise_questions,
+    queries,
+    traces,
+    transaction_answers,
+)
 from dashboard.view import View
 
 AT_ONCE = 2  # beside the page itself; more of them hold up those that the others wait for
@@ -37,6 +46,7 @@ OF_PAGE: Mapping[str, tuple[Ask, ...]] = {
         lambda view: cached.of_tidemark(view, queries.PARTS),
         traces.of_parts,
     ),
+    "lag": (groups_shown.unread_for,),
 }
 
 _pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="ahead")

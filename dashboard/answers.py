@@ -1,6 +1,6 @@
 """What the pages ask about, put together from cached answers: pipelines, findings, events, tiles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from dashboard import (
     cached,
@@ -26,7 +26,7 @@ from dashboard.rebalance_questions import STATES
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
-from dashboard.view import View
+from dashboard.view import RAW_WINDOW_MS, View
 from guarantees.completeness import RoundsSeen
 from guarantees.observations import Signal
 from guarantees.promises import Pipeline
@@ -150,12 +150,30 @@ def _standings(view: View) -> list[Standing]:
 
 def unread_for(view: View, standings: Sequence[Standing]) -> Mapping[tuple[str, str], int | None]:
     """By group and topic of these pipelines: how long at least the oldest unread offset has been there, ms."""
+    return unread_of(view, {known.pipeline.group_id for known in standings})
+
+
+def unread_of(view: View, group_ids: Collection[str]) -> Mapping[tuple[str, str], int | None]:
+    """The same of some groups and each of their topics."""
     if rolled := cached.now(view, queries.GROUP_LAG_OF_ROUND):
         return {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in rolled}
-    groups = sorted({known.pipeline.group_id for known in standings})
-    since_ms = view.to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
-    rows = cached.recently(view, partition_questions.UNREAD_FOR, groups=groups, since_ms=since_ms)
+    rows = _unread(view, partition_questions.UNREAD_FOR, group_ids)
     return {(row["group_id"], row["topic"]): row["unread_for_ms"] for row in rows}
+
+
+def unread_by_partition(view: View, group_id: str) -> Mapping[tuple[str, int], int | None]:
+    """The same of each partition of a group; none where its lag is unknown."""
+    rows = _unread(view, partition_questions.UNREAD_BY_PARTITION, {group_id})
+    return {(row["topic"], row["partition"]): row["unread_for_ms"] for row in rows}
+
+
+def _unread(view: View, question: Question, group_ids: Collection[str]) -> Rows:
+    """Of the newest round that is over, as the lag is: of one under way the ends may not be there yet."""
+    known = cached.heard(view)
+    to_ms = known.observed_at_ms + 1 if known else view.to_ms
+    since_ms = to_ms - UNREAD_ROUNDS * cached.step_ms(view.cluster)
+    span = to_ms - RAW_WINDOW_MS, to_ms
+    return cached.between(view, *span, question, groups=sorted(group_ids), since_ms=since_ms)
 
 
 def _place(pipeline: Pipeline) -> tuple[str, str]:

@@ -29,10 +29,10 @@ _NEWEST_OF_GROUPS = COMMITS.format(reason=REASON, lag=LAG, join=join(
     "partition_offsets",
 ))  # fmt: skip
 
-# Of each topic of `$groups`: how long the oldest unread offset of its worst partition has been seen to be there, ms. At
-# least so long: since a sample whose high watermark lies above the newest commit. Of the newest rounds every sample
-# counts, of earlier minutes their last. Nothing is said of a log whose end has fallen.
-UNREAD_FOR = Question((*OFFSETS, "log_end_minute"), f"""
+# Of each partition of `$groups`: how long its oldest unread offset has been seen to be there, ms. At least so long:
+# since a sample whose high watermark lies above the newest commit. Of the newest rounds every sample counts, of earlier
+# minutes their last. Nothing is said of a log whose end has fallen, and of a lag that is unknown there is no row.
+_UNREAD = f"""
     WITH newest AS (
         SELECT group_id, topic, log_topic_id AS topic_id, partition, committed_offset, lag, observed_at_ms AS now_ms
         FROM ({_NEWEST_OF_GROUPS}) WHERE lag IS NOT NULL),
@@ -47,7 +47,13 @@ UNREAD_FOR = Question((*OFFSETS, "log_end_minute"), f"""
         SELECT topic_id, partition, list({{'last': last, 'seen_ms': seen_ms}}) AS ends
         FROM (FROM seen SEMI JOIN behind USING (topic_id, partition)) GROUP BY ALL
         HAVING arg_max(last, seen_ms) = max(highest))
-    SELECT group_id, topic, max(CASE WHEN lag = 0 THEN 0
+    SELECT group_id, topic, partition, (CASE WHEN lag = 0 THEN 0
         ELSE now_ms - list_min([e.seen_ms FOR e IN ends IF e.last > committed_offset]) END)::BIGINT AS unread_for_ms
-    FROM newest LEFT JOIN logs USING (topic_id, partition)
+    FROM newest LEFT JOIN logs USING (topic_id, partition)"""
+_READ_FOR_IT = (*OFFSETS, "log_end_minute")
+# The same of each topic of `$groups` by its worst partition, and of each partition of one group.
+UNREAD_FOR = Question(_READ_FOR_IT, f"""
+    SELECT group_id, topic, max(unread_for_ms) AS unread_for_ms FROM ({_UNREAD})
     GROUP BY group_id, topic ORDER BY group_id, topic""", newest=OFFSETS)  # fmt: skip
+UNREAD_BY_PARTITION = Question(_READ_FOR_IT, f"""
+    SELECT topic, partition, unread_for_ms FROM ({_UNREAD}) ORDER BY topic, partition""", newest=OFFSETS)  # fmt: skip

@@ -16,14 +16,20 @@ Row = Mapping[str, Any]
 PARTITION_ROWS = 300
 
 
-def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown_by: Sequence[Panel]) -> None:
-    """One row for each group and topic, those with most lag; the sparkline is the group's total over the window."""
-    every, rows = len(rows), rows[: tables.ROWS]
+def groups(
+    rows: Sequence[Row],
+    found: int,
+    trend: Mapping[str, Sequence[int | None]],
+    unread_for: Mapping[tuple[str, str], int | None],
+    shown_by: Sequence[Panel],
+) -> None:
+    """One row for each group and topic, of so many found; the sparkline is the group's total over the window."""
     shown = pd.DataFrame(
         {
             "Group": [cut(row["group_id"]) for row in rows],
             "Topic": [cut(row["topic"]) for row in rows],
             "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
+            "Behind": _seconds([unread_for.get((row["group_id"], row["topic"])) for row in rows]),
             "Trend": [trend.get(row["group_id"], []) for row in rows],
             "Partitions": [row["partitions"] for row in rows],
             "No commit": [row["without_commit"] for row in rows],
@@ -41,6 +47,7 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         placeholder="–",
         column_config={
             "Lag": tables.number("Lag, offsets", "To the high watermark, over the partitions whose lag is known"),
+            "Behind": tables.behind("the worst"),
             "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150, help=tables.TREND),
             "Group": st.column_config.TextColumn(width=180),
             "Topic": st.column_config.TextColumn(width=150),
@@ -48,10 +55,16 @@ def groups(rows: Sequence[Row], trend: Mapping[str, Sequence[int | None]], shown
         },
         alt="Consumer groups and the topics they read, most lag first",
     )
-    _cut(len(rows), every, "groups and topics")
+    _cut(len(rows), found, "groups and topics")
 
 
-def group_partitions(group_id: str, rows: Sequence[Row], members: Sequence[Row], shown_by: Panel) -> None:
+def group_partitions(
+    group_id: str,
+    rows: Sequence[Row],
+    members: Sequence[Row],
+    unread_for: Mapping[tuple[str, int], int | None],
+    shown_by: Panel,
+) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
     every, rows = len(rows), partitions.worst(rows, PARTITION_ROWS)
     owner = partitions.owners(members)
@@ -73,6 +86,8 @@ def group_partitions(group_id: str, rows: Sequence[Row], members: Sequence[Row],
         ("Purged", "purged"),
     ):
         shown[label] = pd.array([_number(getattr(lag, name)) for lag in lags], dtype="Int64")
+    behind = _seconds([unread_for.get((row["topic"], row["partition"])) for row in rows])
+    shown.insert(list(shown.columns).index("Ahead"), "Behind", behind)
     for label, name in OFFSETS.items():
         shown[label] = ["–" if row[name] is None else str(row[name]) for row in rows]
     selection.table(
@@ -90,7 +105,11 @@ def group_partitions(group_id: str, rows: Sequence[Row], members: Sequence[Row],
 
 def _cut(shown: int, every: int, what: str) -> None:
     if shown < every:
-        st.caption(wording.cut_note(shown, every, what, "those with most lag", "The search finds the others."))
+        st.caption(
+            wording.cut_note(
+                shown, every, what, "those of unknown lag, then those with most", "The search finds the others."
+            )
+        )
 
 
 OFFSETS = {
@@ -100,6 +119,7 @@ OFFSETS = {
     "High watermark": "high_watermark",
 }
 COLUMNS = {
+    "Behind": tables.behind("the"),
     "Lag": tables.number("Lag to high watermark", "What a read_uncommitted consumer can still read"),
     "Readable": tables.number("Lag to last stable", "What a read_committed consumer can read now"),
     "Blocked": tables.number("Blocked", "Offsets held back by an open transaction"),
@@ -113,3 +133,8 @@ COLUMNS = {
 
 def _number(value: int | Unknown) -> int | None:
     return None if isinstance(value, Unknown) else value
+
+
+def _seconds(waits_ms: Sequence[int | None]) -> Any:
+    """Whole seconds; a gap where nothing is known."""
+    return pd.array([None if wait_ms is None else wait_ms // 1000 for wait_ms in waits_ms], dtype="Int64")

@@ -100,12 +100,7 @@ COLUMNS = {
     "Promise": st.column_config.TextColumn(width=160),
     "Because": st.column_config.TextColumn(width=260),
     "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
-    "Behind": st.column_config.NumberColumn(
-        "Behind, s",
-        format="≥ %,d",
-        help="The oldest unread offset of the worst partition has been there at least so long, as far as the samples "
-        "of the last 15 minutes show; a dash where nothing shows it",
-    ),
+    "Behind": tables.behind("the worst"),
     "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=110, help=tables.TREND),
     "Lost": st.column_config.TextColumn("Lost, ids", help="Message ids in the window that never reached the sink"),
     "Duplicated": st.column_config.TextColumn(

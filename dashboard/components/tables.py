@@ -36,6 +36,16 @@ def number(label: str, help_text: str = "") -> Any:
     return st.column_config.NumberColumn(label, format="%,d", help=help_text or None)
 
 
+def behind(whose: str) -> Any:
+    """A column of how long, at least, what is unread has been there, s; `whose` partition that is."""
+    return st.column_config.NumberColumn(
+        "Behind, s",
+        format="≥ %,d",
+        help=f"The oldest unread offset of {whose} partition has been there at least so long, as far as the samples of "
+        "the last 15 minutes show; a dash where nothing shows it",
+    )
+
+
 def digits(label: str, help_text: str = "") -> Any:
     """A column of absolute offsets: text, because a browser's numbers are exact only below 2^53."""
     return st.column_config.TextColumn(label, help=help_text or None, alignment="right")

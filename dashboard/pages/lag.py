@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, lag_answers, shapes, wording
+from dashboard import answers, groups_shown, lag_answers, shapes, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import cluster_panels, lag_tables, panel, partition_panel
@@ -15,13 +15,14 @@ OFFSETS = (Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)
 
 
 def groups(view: View) -> None:
-    rows = answers.group_lag(view)
-    if not rows:
+    found = answers.group_lag(view)
+    if not found:
         panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
         return
     trends = lag_answers.lag_trend(view, answers.SPARK_POINTS)
     newest = {group_id: shapes.newest_run(trend, view.length_ms) for group_id, trend in trends.items()}
-    lag_tables.groups(rows, newest, (DETAIL, PARTITION))
+    unread_for = groups_shown.unread_for(view)
+    lag_tables.groups(groups_shown.rows(view), len(found), newest, unread_for, (DETAIL, PARTITION))
 
 
 def detail(view: View) -> None:
@@ -35,7 +36,7 @@ def detail(view: View) -> None:
     st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
     st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
     rows, members = answers.found_partitions(view, group_id), answers.owners(view, group_id)
-    lag_tables.group_partitions(group_id, rows, members, PARTITION)
+    lag_tables.group_partitions(group_id, rows, members, answers.unread_by_partition(view, group_id), PARTITION)
 
 
 PARTITION = Panel("Partition", partition_panel.draw, OFFSETS)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from dashboard import queries
-from dashboard.partition_questions import UNREAD_FOR
+from dashboard.partition_questions import UNREAD_BY_PARTITION, UNREAD_FOR
 from store.log import SegmentLog
 from tests.store.builders import SECOND, T0, commit_row, end_row
 
@@ -37,15 +37,23 @@ def history(chance, rounds):
 
 def expected(commits, ends):
     """By group: of the newest round in which one of the groups asked about was there, the worst partition."""
-    asked = [row for row in commits if row["group_id"] in ASKED]
+    return {
+        group: max((ms for ms in waits.values() if ms is not None), default=None)
+        for group, waits in by_partition(commits, ends, ASKED).items()
+    }
+
+
+def by_partition(commits, ends, groups):
+    """By group and partition; what has no known lag is left out."""
+    asked = [row for row in commits if row["group_id"] in groups]
     newest = max(row["tick"] for row in asked)
     found = {}
     for row in (row for row in asked if row["tick"] == newest):
         log = [end for end in ends if end["partition"] == row["partition"] and end["high_watermark"] is not None]
         end = next((end for end in log if end["tick"] == newest), None)
         if end is not None and row["committed_offset"] is not None:
-            found.setdefault(row["group_id"], []).append(waited(row["committed_offset"], end, log))
-    return {group: max((ms for ms in waits if ms is not None), default=None) for group, waits in found.items()}
+            found.setdefault(row["group_id"], {})[row["partition"]] = waited(row["committed_offset"], end, log)
+    return found
 
 
 def waited(committed, newest, log):
@@ -72,3 +80,7 @@ def test_how_long_records_have_been_unread_is_as_said_in_python(tmp_path, seed):
 
     assert rows
     assert {row["group_id"]: row["unread_for_ms"] for row in rows} == expected(commits, ends)
+
+    of_one = queries.ask(tmp_path, T0 - SECOND, T0 + 60 * SECOND, UNREAD_BY_PARTITION, {**about, "groups": ["gone"]})
+    known = {row["partition"]: row["unread_for_ms"] for row in of_one}
+    assert known == by_partition(commits, ends, ["gone"]).get("gone", {})
