@@ -15,11 +15,21 @@ def identity(row: Row) -> str:
     return f"{row['group_id']}@{row['observed_at_ms']}"
 
 
-def costs(view: View, found: Sequence[Row]) -> list[dict[str, object]]:
-    """Rebalances as rows of the table, with pause and lag gained."""
+def identity_of_row(row: Row, number: int) -> str:
+    """What a row of the table selects: a rebalance, or where it is so many the group that storms."""
+    return identity(row) if number == 1 else f"{row['group_id']}@storm"
+
+
+def costs(view: View, listed: Sequence[tuple[Row, int]]) -> list[dict[str, object]]:
+    """Rows of the table: a rebalance with pause and lag gained, a storm with how many it is."""
     states = cached.in_window(view, REBALANCING)
     around = _by_identity(cached.recently(view, LAG_AROUND))
-    return [rebalance_costs.row(one, states, around.get(identity(one)), view) for one in found]
+    return [
+        rebalance_costs.row(one, states, around.get(identity(one)), view)
+        if number == 1
+        else rebalance_costs.storm_row(one, number, view)
+        for one, number in listed
+    ]
 
 
 def cost_of(view: View, chosen: Row) -> dict[str, object]:

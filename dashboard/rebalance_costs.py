@@ -1,7 +1,7 @@
 """What a rebalance cost: how long the group stood still, the lag it gained meanwhile, what moved; and storms."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +74,7 @@ def row(change: Row, rebalancing: Iterable[Row], around: Row | None, view: View)
     return {
         "When (UTC)": wording.since(change["observed_at_ms"], view.to_ms),
         "Group": cut(change["group_id"]),
+        "Rebalances": 1,
         "Cause (inferred)": cut(change["cause"] or "", 120),
         "Pause": paused(pause(change, rebalancing)),
         "Lag gained": lag_gained(around),
@@ -84,6 +85,17 @@ def row(change: Row, rebalancing: Iterable[Row], around: Row | None, view: View)
         "Seen within": "–"
         if rebalance_words.is_written(change)
         else wording.duration(change["observed_at_ms"] - changed_after_ms),
+    }
+
+
+def storm_row(newest: Row, number: int, view: View) -> dict[str, object]:
+    """All rebalances of a group as one row: how many, and the newest; what each cost is not added up."""
+    return dict.fromkeys(row(newest, (), None, view)) | {
+        "When (UTC)": wording.since(newest["observed_at_ms"], view.to_ms),
+        "Group": cut(newest["group_id"]),
+        "Rebalances": number,
+        "Cause (inferred)": cut(f"▲ Storm; the newest: {newest['cause'] or 'no cause told'}", 120),
+        "Told by": rebalance_words.teller(newest),
     }
 
 
@@ -115,6 +127,17 @@ def storms(rebalances: Iterable[Row]) -> dict[str, int]:
     for one in rebalances:
         counts[one["group_id"]] = counts.get(one["group_id"], 0) + 1
     return {group_id: number for group_id, number in counts.items() if number > STORM}
+
+
+def listed(rebalances: Sequence[Row]) -> list[tuple[Row, int]]:
+    """The rows of a table, in their own order, and how many rebalances each is: all of a storm stand with its first."""
+    stormy, told, rows = storms(rebalances), set[str](), list[tuple[Row, int]]()
+    for one in rebalances:
+        if one["group_id"] not in told:
+            rows.append((one, stormy.get(one["group_id"], 1)))
+        if one["group_id"] in stormy:
+            told.add(one["group_id"])
+    return rows
 
 
 def per_bucket(rebalances: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> Counts:

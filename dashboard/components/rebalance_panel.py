@@ -27,7 +27,7 @@ ROWS, MOVES, STORMS = 200, 300, 5
 
 
 def table(view: View, shown_by: Panel) -> None:
-    """The newest rebalances; those of the last quarter of an hour with the lag the group gained."""
+    """The newest rebalances; those of the last quarter of an hour with the lag the group gained. A storm is one row."""
     found = answers.rebalances(view)
     if not found:
         panel.none_seen(
@@ -38,10 +38,11 @@ def table(view: View, shown_by: Panel) -> None:
     st.markdown(f"{wording.plural(len(found), 'rebalance')} of {wording.plural(groups, 'group')}")
     for group_id, number in list(rebalance_costs.storms(found).items())[:STORMS]:
         st.markdown(f":orange-badge[▲ Storm] **{in_markdown(group_id)}**: {wording.count(number)} rebalances")
-    shown = pd.DataFrame(rebalance_answers.costs(view, found[:ROWS])).astype({"Lag gained": "Int64"})
+    rows = rebalance_costs.listed(found)
+    shown = pd.DataFrame(rebalance_answers.costs(view, rows[:ROWS])).astype(dict.fromkeys(COUNTS, "Int64"))
     selection.table(
         "rebalance",
-        [rebalance_answers.identity(row) for row in found[:ROWS]],
+        [rebalance_answers.identity_of_row(*row) for row in rows[:ROWS]],
         shown,
         rerun=shown_by.fragment_key,
         height=min(320, 38 + 35 * len(shown)),
@@ -49,9 +50,9 @@ def table(view: View, shown_by: Panel) -> None:
         column_config=COLUMNS,
         alt="Rebalances, the newest first",
     )
-    if len(found) > ROWS:
+    if len(rows) > ROWS:
         remedy = "The search or a shorter window shows others."
-        st.caption(wording.cut_note(ROWS, len(found), "rebalances", "the newest", remedy))
+        st.caption(wording.cut_note(ROWS, len(rows), "rows", "the newest", remedy))
 
 
 def detail(view: View) -> None:
@@ -82,10 +83,10 @@ def _lanes(view: View, group_id: str) -> None:
 def _storm(mine: Rows, view: View) -> None:
     known = rebalance_costs.per_bucket(mine, view.from_ms, view.to_ms, rebalance_answers.bar_ms(view))
     figure = rebalances_per_bucket(known, view)
-    st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time; the table above lists them")
+    st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time")
     st.caption(
         f"{wording.count(len(mine))} rebalances are too many to draw one by one: they are counted by "
-        f"{wording.duration(known.bucket_ms)}. A shorter window shows the members."
+        f"{wording.duration(known.bucket_ms)}. A shorter window lists each and shows the members."
     )
 
 
@@ -106,7 +107,9 @@ def _moved(chosen: queries.Row, view: View) -> None:
         st.caption(wording.cut_note(MOVES, len(rows), "partitions", "the first", "The store holds them all."))
 
 
+COUNTS = ("Lag gained", "Partitions moved", "Joined", "Left")
 COLUMNS = {
+    "Rebalances": tables.number("Rebalances", "More than one: a storm, whose row stands for all of the window"),
     "Cause (inferred)": st.column_config.TextColumn(width=300),
     "Pause": st.column_config.TextColumn(
         help="How long the group was rebalancing: at least as long as samples saw it so, at most from the last settled "

@@ -93,6 +93,18 @@ def test_a_storm_is_more_rebalances_than_lanes_can_show():
     assert rebalance_costs.storms(many + few) == {"g": rebalance_costs.STORM + 1}
 
 
+def test_a_storm_is_one_row_of_the_table_where_its_newest_stands_and_selects_its_group():
+    storm = [change(0, 900 - number) for number in range(rebalance_costs.STORM + 1)]
+    calm = [change(0, 899, group_id="calm"), change(0, 3, group_id="calm")]
+    found = [storm[0], calm[0], *storm[1:], calm[1]]
+
+    rows = rebalance_costs.listed(found)
+
+    assert rows == [(storm[0], rebalance_costs.STORM + 1), (calm[0], 1), (calm[1], 1)]
+    assert [rebalance_answers.identity_of_row(*one).partition("@")[0] for one in rows] == ["g", "calm", "calm"]
+    assert rebalance_answers.identity_of_row(*rows[0]) == "g@storm", "the same while it goes on"
+
+
 def test_a_storm_is_counted_by_bucket():
     known = rebalance_costs.per_bucket([change(0, 1), change(0, 1), change(0, 7)], AT_MS, AT_MS + 60_000, 10_000)
 
@@ -215,6 +227,13 @@ def test_a_storm_is_shown_as_a_count_and_not_as_lanes(visit, tmp_path):  # noqa:
     assert "Storm]" in words(app)
     assert "60 rebalances are too many to draw one by one" in words(app)
     assert "Each bar is one assignment" not in words(app)
+    table = app.dataframe[0].value
+    assert list(table["Rebalances"]) == [60, 1, 1], "what else was rebalanced that night is not pushed out"
+    assert table["Cause (inferred)"][0] == "▲ Storm; the newest: 1 member joined"
+    assert table.loc[0, ["Pause", "Lag gained", "Joined", "Left", "Partitions moved"]].isna().all()
+    assert list(table["Group"])[1:] == ["order-service", "order-service"]
+    chosen = visit(settings, "rebalances", rebalance=f"{HOSTILE}@storm")
+    assert "60 rebalances are too many to draw one by one" in words(chosen)
     assert "\u202e" not in words(app) + cells(app)
 
 
