@@ -154,11 +154,15 @@ def event_marks(
     return [
         *(Mark("rebalances", row["observed_at_ms"], row["cause"]) for row in rebalances),
         *(
-            Mark("leader changes", row["at_ms"], f"{row['topic']}-{row['partition']}: leader is broker {row['leader']}")
+            Mark("leader changes", row["at_ms"], f"{row['topic']}-{row['partition']}: {_leader(row)}")
             for row in leader_changes
         ),
         *(replace(mark, lane="findings") for mark in finding_marks(found, from_ms)),
     ]
+
+
+def _leader(row: Row) -> str:
+    return "no leader" if row["leader"] is None else f"leader is broker {row['leader']}"
 
 
 def alternating(rows: Iterable[Row], lane: str, text: str) -> list[Span]:

@@ -134,6 +134,14 @@ def test_rows_whose_names_differ_only_where_they_are_cut_keep_as_much_as_tells_t
     assert names.told_apart(["orders-1", "orders-1"], 4) == ["or…1", "or…1"]
 
 
+def test_a_partition_that_lost_its_leader_has_none_and_not_a_broker_of_that_name():
+    changes = [{"topic": "orders", "partition": 0, "leader": leader, "at_ms": END_MS} for leader in (2, None)]
+
+    texts = [mark.text for mark in shapes.event_marks([], changes, [], 0)]
+
+    assert texts == ["orders-0: leader is broker 2", "orders-0: no leader"]
+
+
 def test_each_verdict_has_its_own_shape_in_the_strip():
     marks = [Mark("kind", 1, "text", one) for one in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
 
