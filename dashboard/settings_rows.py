@@ -66,7 +66,7 @@ def threshold_rows(chosen: Thresholds) -> list[dict[str, object]]:
 
 
 def missing_right_rows(coverage: Iterable[Row]) -> list[dict[str, object]]:
-    """Of the newest round, each signal that a broker refused: which right it needs, and what stays hidden."""
+    """Each signal that a broker refused when it was asked last: which right it needs, and what stays hidden."""
     return [
         {
             "Signal": row["signal"].replace("_", " "),

@@ -3,12 +3,10 @@
 import streamlit as st
 
 from dashboard import cached, cluster_questions, cluster_rows, promise_questions, queries, wording
+from dashboard.asked_seldom import asked_last
 from dashboard.components import panel, tables
 from dashboard.names import in_markdown
 from dashboard.view import View
-
-# Brokers are asked in every twelfth round what they store: so many rounds hold an answer, and hardly two.
-ROUNDS_BACK = 14
 
 
 def share_groups(view: View) -> None:
@@ -64,12 +62,12 @@ def controllers(view: View) -> None:
 
 
 def stored(view: View) -> None:
-    directories = _asked_last(view, cluster_questions.LOG_DIRS)
+    directories = asked_last(view, cluster_questions.LOG_DIRS)
     if not directories:
         panel.empty("No broker told what it stores.", "That needs DESCRIBE on the cluster; it is asked once a minute.")
         return
     tables.plain([cluster_rows.directory_row(row) for row in directories], None, "Log directories of the brokers")
-    rows = _asked_last(view, cluster_questions.REPLICA_SIZES, search=view.search)
+    rows = asked_last(view, cluster_questions.REPLICA_SIZES, search=view.search)
     if rows:
         shown = [cluster_rows.replica_row(row) for row in rows]
         tables.plain(shown, None, "Replicas that move or are behind, then the largest")
@@ -77,12 +75,3 @@ def stored(view: View) -> None:
     newest = min(row["observed_at_ms"] for row in directories)
     st.caption(f"Asked about once a minute; the oldest answer came {wording.age(newest, view.to_ms)}. A replica is "
                "behind against the high watermark its own broker knows.")  # fmt: skip
-
-
-def _asked_last(view: View, question: queries.Question, **about: object) -> queries.Rows:
-    known = cached.heard(view)
-    if known is None:
-        return []
-    return cached.between(
-        view, known.observed_at_ms - ROUNDS_BACK * known.interval_ms, known.observed_at_ms + 1, question, **about
-    )

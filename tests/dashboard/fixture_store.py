@@ -92,6 +92,13 @@ def build(data_dir: Path, story_ms: int, *, minutes: int = 20, quiet_minutes: in
     story_handling.build(data_dir, rewind(story_ms), HOSTILE)
 
 
+def append(data_dir: Path, table: str, rows: Sequence[dict[str, object]]) -> None:
+    """More of what the story's collector saw."""
+    log = SegmentLog(data_dir, producer_name("host-1", "collect"))
+    log.append(table, rows)
+    log.close()
+
+
 def events(end_ms: int) -> list[FindingEvent]:
     """The findings of the story as events: opened, some updated, one closed."""
     opened = [FindingEvent(Change.OPENED, finding.happened_at_ms + 6_000, finding) for finding in findings(end_ms)]
@@ -251,14 +258,14 @@ def _samples(times: Times) -> dict[str, list[dict[str, object]]]:
     }  # fmt: skip
     for tick in range(times.ticks):
         at = times.start_ms + (tick + 1) * STEP_MS - 1_000
-        tables["rounds"].extend(_round(tick, at))
+        tables["rounds"].extend(round_rows(tick, at))
         tables["partition_offsets"].extend(_offsets(tick, at))
         tables["committed_offsets"].extend(row for group in GROUPS for row in _commits(group, tick, at, times))
     tables["rebalances"] = list(_rebalances(times.story_ms))
     return tables
 
 
-def _round(tick: int, at: int) -> Iterator[dict[str, object]]:
+def round_rows(tick: int, at: int) -> Iterator[dict[str, object]]:
     for number, signal in enumerate(Signal):
         refused = 6 if signal is Signal.COMMITTED_OFFSETS else 0
         yield {

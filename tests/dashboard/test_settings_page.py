@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 import pytest
 
+from collectors import seldom
 from dashboard import diagnostics, settings_rows
 from guarantees.needs import NEEDS, hidden_without, rights_in_words
 from guarantees.observations import Signal
@@ -164,6 +165,25 @@ def test_the_page_shows_everything_in_force_and_where_to_change_it(visit, believ
     assert thresholds["Why this default"][0] == "slow committers \\(every 10 s\\) with slack"
     assert "Newest run: live, done" in said
     assert "the oldest hour kept begins" in said
+
+
+@pytest.mark.parametrize("late", [1, 1.5])
+def test_a_right_that_is_missing_is_said_between_the_rounds_that_ask_for_it(visit, tmp_path, late):
+    settings, step_ms = fixture_store.write_settings(tmp_path), round(late * fixture_store.STEP_MS)
+    refused = {"refused": 3, "answered": 15, "error": "not permitted: TOPIC_AUTHORIZATION_FAILED (29)"}
+    asked_seldom = {Signal.LOG_DIRS: {}, Signal.RIGHTS: {}, Signal.FEATURES: {}, Signal.CONFIGS: refused}
+    fixture_store.append(tmp_path / "data", "rounds", [
+        row | asked_seldom.get(row["signal"], {})
+        for tick in range(seldom.SELDOM_ROUNDS)
+        for row in fixture_store.round_rows(tick, now_ms() - (seldom.SELDOM_ROUNDS - tick) * step_ms)
+        if seldom.is_due(tick) or row["signal"] not in asked_seldom
+    ])  # fmt: skip
+
+    app = visit(settings, "settings")
+
+    missing = app.dataframe[2].value.set_index("Signal")
+    assert missing.loc["configs", "Not permitted"] == "3 of 18"
+    assert "the brokers' lists show all of it" in words(app).replace("\\", "")
 
 
 def test_pipelines_that_are_only_proposed_are_listed_as_inferred(visit, tmp_path):

@@ -1,0 +1,17 @@
+"""What a round asks brokers only now and then: configurations, log directories, rights and features."""
+
+from dashboard import cached
+from dashboard.queries import Question, Rows
+from dashboard.view import View
+
+# In every twelfth round: so many hold an answer, even where every round came late by half of an interval.
+ROUNDS_BACK = 18
+
+
+def asked_last(view: View, question: Question, **about: object) -> Rows:
+    """Ask about the newest rounds, back to the one before it that asked last."""
+    known = cached.heard(view)
+    if known is None:
+        return []
+    start_ms = known.observed_at_ms - ROUNDS_BACK * known.interval_ms
+    return cached.between(view, start_ms, known.observed_at_ms + 1, question, **about)
