@@ -23,7 +23,7 @@ _ROLLED_UP = """
     SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest
     FROM {roll_up} WHERE cluster_id = $cluster_id AND list_contains($groups, group_id)"""
 _LINES = f"""
-    SELECT line, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS value
+    SELECT line, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS value, max(samples.at_ms) AS newest_ms
     FROM ({{samples}}) samples JOIN ({TOUCHED}) USING (topic, partition) GROUP BY ALL ORDER BY ALL"""
 LAG_LINES = LagQuestions(
     Question(OFFSETS, _LINES.format(samples=_RAW)),

@@ -23,7 +23,8 @@ ROLLED_UP = f"""
       AND NOT (lag_last IS NULL AND unknown_reason IS NOT DISTINCT FROM {literal(NO_COMMIT.reason)})"""
 CELLS = """
     SELECT topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS lag,
-           arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason
+           arg_max(last, samples.at_ms) AS last, max(unknown_reason) AS unknown_reason,
+           max(samples.at_ms) AS newest_ms
     FROM ({samples}) samples WHERE group_id = $group_id GROUP BY ALL ORDER BY topic, partition, at_ms"""
 # What a group has left, its groups and topics side by side, is no lag of it (C10).
 _WITHOUT_LEFT = """
@@ -38,16 +39,21 @@ TREND = f"""
     GROUP BY ALL ORDER BY group_id, at_ms"""
 # The same from what is summed by group already: the last minute (or hour) of a bucket counts.
 GROUP_TREND = f"""
-    SELECT group_id, at_ms, CASE WHEN count(unknown_reason) = 0 THEN sum(lag)::BIGINT END AS lag
+    SELECT group_id, at_ms, CASE WHEN count(unknown_reason) = 0 THEN sum(lag)::BIGINT END AS lag,
+           max(newest_ms) AS newest_ms
     FROM (SELECT group_id, topic, (epoch_ms(observed_at) // $step_ms) * $step_ms AS at_ms,
-                 arg_max(lag, observed_at) AS lag, max(unknown_reason) AS unknown_reason
+                 arg_max(lag, observed_at) AS lag, max(unknown_reason) AS unknown_reason,
+                 epoch_ms(max(observed_at)) AS newest_ms
           FROM {{roll_up}} WHERE cluster_id = $cluster_id AND partitions > without_commit GROUP BY ALL){_WITHOUT_LEFT}
     GROUP BY ALL ORDER BY group_id, at_ms"""
 
 
 @dataclass(frozen=True, slots=True)
 class LagQuestions:
-    """One question about lag over time, put to the raw samples and to what they were rolled up to."""
+    """One question about lag over time, put to the raw samples and to what they were rolled up to.
+
+    A row of a roll-up says with `newest_ms` when the newest period of its bucket began.
+    """
 
     raw: Question
     by_minute: Question

@@ -12,6 +12,7 @@ MINUTE_MS = 60_000
 HOUR_MS = 60 * MINUTE_MS
 # Up to here the minute roll-ups are read, beyond it those of whole hours.
 MINUTES_WINDOW_MS = 24 * HOUR_MS
+PERIODS_MS = {"by_hour": HOUR_MS, "by_minute": MINUTE_MS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +36,23 @@ class LagSteps:
     @property
     def bucket_ms(self) -> int:
         """Whole periods of the coarsest source; two intervals, so that a tick that comes late leaves no hole."""
-        coarsest = {"raw": 2 * self.interval_ms, "by_minute": MINUTE_MS, "by_hour": HOUR_MS}[self.sources[0]]
+        coarsest = PERIODS_MS.get(self.sources[0], 2 * self.interval_ms)
         return shapes.bucket_ms(self._length_ms, coarsest, self.cells)
 
     def rows(self, questions: LagQuestions, ask: Callable[[Question, int, int], Rows]) -> Rows:
-        """From the coarsest source to the finest, each from where the one before it ends."""
+        """From the coarsest source to the finest, each from the end of the last period that the one before it tells.
+
+        A bucket is longer than a period, so two sources may tell a part of one: it then has a row of each, in order.
+        """
         found: Rows = []
-        start_ms, bucket_ms = self.from_ms, self.bucket_ms
+        start_ms = self.from_ms
         for source in self.sources:
             if source == "raw":
                 start_ms = max(start_ms, self.to_ms - RAW_WINDOW_MS)
-            if start_ms < self.to_ms:
-                found += ask(getattr(questions, source), start_ms, self.to_ms)
-            start_ms = max((row["at_ms"] + bucket_ms for row in found), default=start_ms)
+            rows = ask(getattr(questions, source), start_ms, self.to_ms) if start_ms < self.to_ms else []
+            if rows and source in PERIODS_MS:
+                start_ms = max(row["newest_ms"] for row in rows) + PERIODS_MS[source]
+            found += rows
         return found
 
     @property

@@ -14,6 +14,7 @@ from guarantees.promises import Verdict
 CELLS = 240
 LANES = 40
 ROLLED_UP_AFTER_MS = 150_000  # the minute, its settling time and two pauses of the maintainer
+_NOT_SEEN = -1  # while a series is made: no lag is below zero
 
 Row = Mapping[str, Any]
 
@@ -66,18 +67,24 @@ def bucket_ms(length_ms: int, step_ms: int, cells: int) -> int:
 def lag_history(rows: Sequence[Row], from_ms: int, to_ms: int, step_ms: int) -> LagHistory:
     """Cells and total from rows of (topic, partition, at_ms, lag, last, unknown_reason).
 
-    Where several rows fall on one bucket, the highest lag is drawn and the last value is summed.
+    Where several rows fall on one bucket, the highest lag is drawn and the last value is summed; it is unknown where
+    any of them is.
     """
     start = from_ms - from_ms % step_ms
     size = max(1, -(-(to_ms - start) // step_ms))
     places = sorted({_place(row) for row in rows})
     position = {place: number for number, place in enumerate(places)}
     cells, last = np.full((len(places), size), np.nan), np.full((len(places), size), np.nan)
+    is_unknown = np.zeros((len(places), size), dtype=bool)
     for row in rows:
         where = position[_place(row)], (_ms(row, "at_ms") - start) // step_ms
-        if 0 <= where[1] < size and row["lag"] is not None:
+        if not 0 <= where[1] < size:
+            continue
+        is_unknown[where] |= row["unknown_reason"] is not None
+        if row["lag"] is not None:
             cells[where] = np.fmax(cells[where], row["lag"])
-            last[where] = np.nan if row["unknown_reason"] else row["last"]
+            last[where] = np.nan if row["last"] is None else row["last"]
+    last[is_unknown] = np.nan
     worst = _with_most_lag(cells)
     return LagHistory(
         from_ms=start,
@@ -91,18 +98,24 @@ def lag_history(rows: Sequence[Row], from_ms: int, to_ms: int, step_ms: int) -> 
 
 
 def trends(rows: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> dict[str, tuple[int | None, ...]]:
-    """Rows of (group_id, at_ms, lag) as one regular series for each group."""
+    """Rows of (group_id, at_ms, lag) as one regular series for each group.
+
+    Where several rows fall on one point, the last one counts; it is unknown where any of them is.
+    """
     start = from_ms - from_ms % step_ms
     size = max(1, -(-(to_ms - start) // step_ms))
     series: dict[str, list[int | None]] = {}
     for row in rows:
         values = series.get(row["group_id"])
         if values is None:
-            values = series[row["group_id"]] = [None] * size
+            values = series[row["group_id"]] = [_NOT_SEEN] * size
         at = (row["at_ms"] - start) // step_ms
-        if 0 <= at < size:
+        if 0 <= at < size and values[at] is not None:
             values[at] = row["lag"]
-    return {group_id: tuple(values) for group_id, values in series.items()}
+    return {
+        group_id: tuple(None if value == _NOT_SEEN else value for value in values)
+        for group_id, values in series.items()
+    }
 
 
 def trend_begins(rows: Iterable[Row], from_ms: int, step_ms: int) -> dict[str, int]:
