@@ -9,11 +9,21 @@ from dashboard import wording
 from guarantees.findings import Finding
 
 EXAMPLES = "examples"
+NOT_KNOWN = "not known"
+MOMENTS = ("_at_ms", "since_ms", "after_ms", "timestamp_ms", "write_ms")  # what else ends in _ms is a length
+# Facts whose absence is one: a partition without a leader, a producer that is not idempotent, a commit that is there.
+SAID_BY_ABSENCE = frozenset(
+    {
+        "absent_since_ms", "ahead_by_ms", "leader", "leader_before", "new_member_id", "owner", "producer_epoch",
+        "producer_id", "rebalance", "sequence", "unknown_condition",
+    }
+)  # fmt: skip
 
 
 def facts(evidence: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Everything but the examples as (name, value), in the evidence's own order."""
-    return [pair for name, value in evidence.items() if name != EXAMPLES for pair in _flat(name, value)]
+    told = {**evidence, **dict.fromkeys(_left_open(evidence), NOT_KNOWN)}
+    return [pair for name, value in told.items() if name != EXAMPLES for pair in _flat(name, value)]
 
 
 def examples(evidence: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -46,12 +56,12 @@ def label(name: str) -> str:
 
 
 def value(name: str, given: object) -> str:
-    """One value: a moment as UTC, a length with its unit, a count in full digits."""
+    """One value: a moment as UTC, a length with its unit, a count in full digits, or that it is not known."""
     if given is None:
-        return "none"
+        return "none" if name in SAID_BY_ABSENCE else NOT_KNOWN
     if isinstance(given, bool):
         return "yes" if given else "no"
-    if name.endswith("_at_ms") or name == "timestamp_ms":
+    if name.endswith(MOMENTS):
         return wording.utc(int(str(given)))
     if isinstance(given, str) and (moment := _iso(given)) is not None:
         return wording.utc(moment)
@@ -62,6 +72,14 @@ def value(name: str, given: object) -> str:
     if isinstance(given, float):
         return f"{given:g}"
     return str(given)
+
+
+def _left_open(evidence: Mapping[str, Any]) -> Iterator[str]:
+    """Facts that nobody could tell: who holds a stable offset, and who owns a partition of a group nobody described."""
+    if "held_since_ms" in evidence:
+        yield from (name for name in ("producer_id", "producer_epoch") if evidence.get(name, "") is None)
+    if evidence.get("members", "") is None and evidence.get("owner", "") is None:
+        yield "owner"
 
 
 def _flat(name: str, given: object) -> Iterator[tuple[str, str]]:

@@ -195,6 +195,45 @@ def test_evidence_keeps_every_digit_and_says_times_in_utc():
     }
 
 
+@pytest.mark.parametrize(
+    ("evidence", "shown"),
+    [
+        ({"is_listed_by_coordinator": None}, "not known"),
+        ({"previous_offset": None}, "not known"),
+        ({"source": {"epoch_end": None}}, "not known"),
+        ({"sink_read_to": [[0, None]]}, "0 → not known"),
+        ({"leader": None}, "none"),
+        ({"producer_id": None}, "none"),
+        ({"held_since_ms": 0, "producer_id": None}, "not known"),
+        ({"held_since_ms": 0, "producer_id": 7}, "7"),
+        ({"members": 0, "owner": None}, "none"),
+        ({"members": None, "owner": None}, "not known"),
+    ],
+)
+def test_what_nobody_could_tell_is_not_known_and_only_what_is_not_there_is_none(evidence, shown):
+    assert facts.facts(evidence)[-1][1] == shown
+
+
+@pytest.mark.parametrize(
+    "name", ["since_ms", "held_since_ms", "after_ms", "changed_after_ms", "last_timestamp_ms", "last_write_ms"]
+)
+def test_a_moment_is_said_as_one_however_it_is_named(name):
+    assert facts.value(name, 1_764_000_000_000) == "2025-11-24 16:00:00.000 UTC"
+
+
+@pytest.mark.parametrize("name", ["observed_ms", "ahead_by_ms", "observed_below_ms", "commit_stood_before_ms"])
+def test_a_length_is_no_moment(name):
+    assert facts.value(name, 60_000) == "60000 ms"
+
+
+def test_a_record_of_a_producer_that_is_not_idempotent_has_no_id_and_no_sequence():
+    copies = {"first": {"producer_id": None, "sequence": None, "timestamp_ms": None}}
+
+    (row,) = facts.examples({"examples": [copies]})
+
+    assert (row["Producer id"], row["Sequence"], row["Timestamp"]) == ("none", "none", "not known")
+
+
 def test_both_copies_of_a_duplicate_are_rows():
     rows = facts.examples(fixture_store.duplicates(10**12).evidence)
 
