@@ -14,8 +14,8 @@ from guarantees.rules.transactions import MAX_TIMEOUT_MS
 TOOL = "kafka-transactions.sh"
 CLIENT_CONFIG = "client.properties"
 MAX_TIMEOUT_MIN = MAX_TIMEOUT_MS // 60_000
-# Of so many partitions commands are written out; the others differ in nothing but their numbers.
-SHOWN_PARTITIONS = 3
+# Of so many partitions the command that reads is written out: for another one its topic and number are enough.
+READ_PARTITIONS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +84,15 @@ def reading(connection: Sequence[str], transactional_id: str | None, parts: Sequ
     leaders = [part.leader for part in parts if part.leader is not None]
     return [
         *([described] if described else []),
-        *(describe_producers(connection, part) for part in parts[:SHOWN_PARTITIONS]),
+        *(describe_producers(connection, part) for part in parts[:READ_PARTITIONS]),
         *(find_hanging(connection, leader) for leader in leaders[:1]),
     ]
 
 
 def aborting(connection: Sequence[str], parts: Iterable[Part]) -> list[Command]:
-    """How to end what hangs, partition by partition."""
+    """How to end what hangs, partition by partition: each has a start offset of its own."""
     found = (abort(connection, part) for part in parts)
-    return [command for command in found if command is not None][:SHOWN_PARTITIONS]
+    return [command for command in found if command is not None]
 
 
 def connection(bootstrap_servers: str, protocol: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dashboard.components import selection, story, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut, in_markdown, is_cut, visible
 from dashboard.queries import Rows
-from dashboard.transaction_commands import Command
+from dashboard.transaction_commands import Command, Part
 from dashboard.transactions import OpenTransaction, Waiting, coordinator, table_row
 from dashboard.view import View
 from guarantees.findings import Finding
@@ -19,6 +19,8 @@ from guarantees.rules.transactions import TransactionClass
 
 SHOWN = 200
 SHOWN_PARTS, SHOWN_READERS, SHOWN_FINDINGS = 100, 100, 5
+EXPLAINED_ABORTS = 3
+CHANGES = ":red-badge[⚠ Changes the log] "
 WAITS = (
     "Whether a group reads read_committed is in no answer: these stand at the stable offset and would wait if they do; "
     "readers of read_uncommitted do not wait."
@@ -151,12 +153,25 @@ def commands(rows: Rows, one: OpenTransaction, view: View) -> None:
     for command in transaction_commands.reading(reach, one.row["transactional_id"], parts):
         _command(command)
     if one.state is TransactionClass.HANGING:
-        hanging = [part for part, row in zip(parts, rows, strict=True) if not row["is_listed"]]
-        for command in transaction_commands.aborting(reach, hanging):
-            _command(command)
+        _aborts(reach, [part for part, row in zip(parts, rows, strict=True) if not row["is_listed"]])
+
+
+def _aborts(reach: tuple[str, ...], hanging: Sequence[Part]) -> None:
+    """One command for each partition that hangs: a few with what each does, the others together."""
+    found = transaction_commands.aborting(reach, hanging)
+    for command in found[:EXPLAINED_ABORTS]:
+        _command(command)
+    if others := found[EXPLAINED_ABORTS:]:
+        st.markdown(
+            f"{CHANGES}{wording.plural(len(others), 'partition')} more it hangs on, each with a command of its own."
+        )
+        st.code("\n".join(command.line for command in others), language="bash", wrap_lines=True)
+    if unnamed := len(hanging) - len(found):
+        st.caption(
+            f"Of {wording.plural(unnamed, 'partition')} the start offset is not known: no command can end it there."
+        )
 
 
 def _command(command: Command) -> None:
-    warning = ":red-badge[⚠ Changes the log] " if command.changes else ""
-    st.markdown(f"{warning}{in_markdown(command.does, 500)}")
+    st.markdown(f"{CHANGES if command.changes else ''}{in_markdown(command.does, 500)}")
     st.code(command.line, language="bash", wrap_lines=True)

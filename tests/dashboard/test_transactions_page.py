@@ -74,6 +74,30 @@ def test_a_hanging_transaction_shows_its_abort_and_what_must_be_checked_first(vi
     assert f"abort --topic {TOPIC} --partition 0 --start-offset {start}" in app.code[-1].value
 
 
+def test_of_ten_partitions_that_hang_each_has_its_abort_and_one_without_a_start_offset_is_said_to_have_none(
+    visit, tmp_path
+):
+    settings, now = _bare(tmp_path), now_ms()
+    fixture_store.append(tmp_path / "data", "open_producers", [
+        {"cluster_id": fixture_store.CLUSTER_ID, "topic": TOPIC, "topic_id": story_transactions.TOPIC_ID,
+         "partition": partition, "producer_id": 9001, "producer_epoch": 7, "last_sequence": 1,
+         "current_transaction_start_offset": 1_000 + partition if partition < 10 else None,
+         "last_timestamp": now - 3_600_000, "coordinator_epoch": 5, "started_at": now - 1_200_000,
+         "last_seen_at": now + 240_000}
+        for partition in range(11)
+    ])  # fmt: skip
+
+    app = visit(settings, PAGE, transaction=HANGING)
+
+    lines = [line for code in app.code for line in code.value.splitlines() if " abort " in line]
+    assert [line.split(TOPIC)[1] for line in lines] == [
+        f" --partition {partition} --start-offset {1_000 + partition}" for partition in range(10)
+    ]
+    assert words(app).count("⚠ Changes the log") == 4
+    assert "7 partitions more it hangs on, each with a command of its own" in words(app)
+    assert "Of 1 partition the start offset is not known" in words(app)
+
+
 @pytest.mark.parametrize("chosen", [NORMAL, LATE, HOSTILE])
 def test_what_a_coordinator_lists_shows_no_abort(visit, believable, chosen):
     app = visit(believable, PAGE, transaction=chosen)
