@@ -17,6 +17,11 @@ NO_ANSWER_TELLS = (
     "watermark that are not done with."
 )
 
+SHARE_HELP = {
+    "Lag, offsets": "To the high watermark, over the partitions whose lag is known",
+    "Unknown": "Partitions whose lag is not known: it is in no sum",
+}
+
 
 def share_row(row: Row, states: Mapping[str, Row]) -> dict[str, object]:
     state = states.get(row["group_id"], {})
@@ -28,6 +33,7 @@ def share_row(row: Row, states: Mapping[str, Row]) -> dict[str, object]:
         "Lag, offsets": row["lag"],
         "Partitions": row["partitions"],
         "Not started": row["not_started"],
+        "Unknown": row["unknown"],
         "Unknown because": cut(row["unknown_reason"] or "–", 120),
     }
 

@@ -28,10 +28,17 @@ def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
         "Answered": row["answered"],
         "Not permitted": row["refused"],
         "Failed": row["failed"],
-        "Last answer": wording.age(row["observed_at_ms"], view.to_ms),
+        "Last answer": _last_answer(row, view),
         "Hidden meanwhile": "–" if complete else hidden_without(row["signal"]),
         "Why": cut(row["error"] or "–", 160),
     }
+
+
+def _last_answer(row: Row, view: View) -> str:
+    """How long ago, as far as the window reaches; a dash where nothing was to be asked."""
+    if row["answered_at_ms"] is None:
+        return "none in the window" if row["asked"] else "–"
+    return wording.age(row["answered_at_ms"], view.to_ms)
 
 
 def promise_row(known: Standing) -> dict[str, object]:

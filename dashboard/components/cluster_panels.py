@@ -17,7 +17,7 @@ def share_groups(view: View) -> None:
     now = cached.now(view, queries.GROUP_STATES)
     states = {row["group_id"]: row for row in now if row["ended_before_ms"] is None}
     shown = [cluster_rows.share_row(row, states) for row in rows[: tables.ROWS]]
-    tables.plain(shown, None, "Share groups and the topics they read, most lag first")
+    tables.plain(shown, None, "Share groups and the topics they read, most lag first", cluster_rows.SHARE_HELP)
     tables.left_out(len(rows), len(shown), "share group")
     st.caption(cluster_rows.NO_ANSWER_TELLS)
 

@@ -51,10 +51,14 @@ def digits(label: str, help_text: str = "") -> Any:
     return st.column_config.TextColumn(label, help=help_text or None, alignment="right")
 
 
-def plain(rows: Sequence[Mapping[str, object]], verdict: str | None, alt: str) -> None:
-    """A small table without selection; whole numbers in full digits."""
-    shown = pd.DataFrame(rows).convert_dtypes()
-    counts = {name: number(name) for name in shown.columns if pd.api.types.is_integer_dtype(shown[name])}
+def plain(
+    rows: Sequence[Mapping[str, object]], verdict: str | None, alt: str, help_texts: Mapping[str, str] | None = None
+) -> None:
+    """A small table without selection; whole numbers in full digits. `help_texts`: by column, for a hover."""
+    shown, texts = pd.DataFrame(rows).convert_dtypes(), help_texts or {}
+    counts = {
+        name: number(name, texts.get(name, "")) for name in shown.columns if pd.api.types.is_integer_dtype(shown[name])
+    }
     st.dataframe(
         coloured(shown, verdict) if verdict else shown,
         hide_index=True,

@@ -26,6 +26,7 @@ def samples(cluster_id: str, tick: int, at_ms: int) -> dict[str, list[Row]]:
         "share_offsets": [
             shared | {"partition": 0, "start_offset": 95, "lag": 12},
             shared | {"partition": 1, "start_offset_unknown": NOT_STARTED, "lag_unknown": NOT_STARTED},
+            shared | {"partition": 2, "start_offset_unknown": SILENT, "lag_unknown": SILENT},
             shared | {"group_id": "lost-queue", "topic": None, "topic_id": None, "partition": None, "broker": None,
                       "start_offset_unknown": SILENT, "lag_unknown": SILENT},
         ],

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import cluster_rows
+from dashboard import cluster_rows, health
 from dashboard.view import View
+from guarantees.promises import Verdict
 from tests.dashboard import fixture_store, story_cluster
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import visit, words  # noqa: F401
@@ -34,7 +35,10 @@ def test_share_groups_stand_with_lag_not_started_and_unknown_apart_and_what_cann
 
     shared, lost = table(app, "Not started")
     assert (shared["Group"], shared["State"], shared["Members"]) == ("packing-queue", "Stable", 2)
-    assert (shared["Lag, offsets"], shared["Partitions"], shared["Not started"]) == (12, 2, 1)
+    assert (shared["Lag, offsets"], shared["Partitions"], shared["Not started"]) == (12, 3, 1)
+    assert (shared["Unknown"], shared["Unknown because"]) == (1, story_cluster.SILENT), "its lag is in no sum"
+    (grid,) = [one for one in app.dataframe if one.proto.alt.startswith("Share groups")]
+    assert "over the partitions whose lag is known" in grid.proto.columns
     assert (lost["Lag, offsets"], lost["Unknown because"]) == (None, story_cluster.SILENT)
     assert "a rejected or given-up one moves the start offset like an accepted one" in words(app)
 
@@ -85,6 +89,29 @@ def test_an_offline_directory_comes_first_and_a_replica_that_moves_or_lags_befor
         ("orders-1", "stored", 31),
         ("orders-0", "stored", 0),
     ]
+
+
+def test_the_last_answer_of_a_signal_is_no_question_that_nobody_answered(visit, tmp_path):  # noqa: F811
+    settings, now = fixture_store.write_settings(tmp_path), now_ms()
+    silent = {"groups": {"asked": 18, "answered": 0}, "quorum": {"asked": 0, "answered": 0}}
+    asked = [row for tick in range(60) for row in fixture_store.round_rows(tick, now - (60 - tick) * 5_000)]
+    fixture_store.append(tmp_path / "data", "rounds", [
+        row | (silent.get(row["signal"], {}) if row["tick"] >= 30 or row["signal"] == "quorum" else {}) for row in asked
+    ])  # fmt: skip
+
+    signals = visit(settings, "health").dataframe[0].value.set_index("Signal")
+
+    assert signals.loc["groups", "Last answer"].startswith("2 min 3")
+    assert signals.loc["end offsets", "Last answer"].endswith(" s ago")
+    assert signals.loc["quorum", "Last answer"] == "–"
+
+
+@pytest.mark.parametrize(("asked", "said"), [(3, "none in the window"), (0, "–")])
+def test_what_was_never_answered_in_the_window_is_said(asked, said):
+    row = {"signal": "groups", "asked": asked, "answered": 0, "refused": 0, "failed": 0, "error": None,
+           "observed_at_ms": END_MS, "answered_at_ms": None}  # fmt: skip
+
+    assert health.coverage_row(row, VIEW, Verdict.OK)["Last answer"] == said
 
 
 def test_where_nobody_may_be_asked_about_the_cluster_the_right_is_named(visit, believable):  # noqa: F811
