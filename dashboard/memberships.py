@@ -4,10 +4,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote, unquote
 
+from dashboard import wording
 from dashboard.interval_ends import drawn_to_ms
 from dashboard.names import cut, told_apart
 from dashboard.shapes import Span, alternating
+from dashboard.view import View
 
 Row = Mapping[str, Any]
 NAME = 32  # characters
@@ -25,6 +28,32 @@ def lanes(members: Iterable[Row], states: Iterable[Row]) -> list[Span]:
     names = member_names(rows)
     named = [{**row, "lane": names[row["member_id"]], "owned": owned(row["assignment"])} for row in rows]
     return [*unsettled, *alternating(named, "lane", "owned")]
+
+
+def identity(row: Row) -> str:
+    """A member as a link names it: `group@member`, the group so written that it holds no @."""
+    return f"{quote(row['group_id'], safe='')}@{row['member_id']}"
+
+
+def chosen(link: str) -> tuple[str, str]:
+    """The group and the member that a link names."""
+    group_id, _, member_id = link.partition("@")
+    return unquote(group_id), member_id
+
+
+def held_rows(members: Iterable[Row], member_id: str, view: View) -> list[dict[str, object]]:
+    """What one member held in the window, the newest first; each as far as it was observed."""
+    mine = [row for row in members if row["member_id"] == member_id]
+    return [
+        {
+            "Held": cut(owned(row["assignment"]), 160),
+            "From (UTC)": wording.since(row["started_at_ms"], view.to_ms),
+            "Last seen (UTC)": wording.since(row["last_seen_at_ms"], view.to_ms),
+            "Ended": cut(row["ended_reason"] or "–", 80),
+            "Host": cut(row["host"] or "–", 40),
+        }
+        for row in sorted(mine, key=lambda row: -row["started_at_ms"])
+    ]
 
 
 def member_name(row: Row) -> str:

@@ -1,10 +1,14 @@
 """Panels about share groups, members of every group, brokers and controllers, and what brokers store."""
 
+from collections.abc import Sequence
+
+import pandas as pd
 import streamlit as st
 
-from dashboard import cached, cluster_questions, cluster_rows, promise_questions, queries, wording
+from dashboard import cached, cluster_questions, cluster_rows, memberships, promise_questions, queries, wording
 from dashboard.asked_seldom import asked_last
-from dashboard.components import panel, tables
+from dashboard.components import panel, selection, tables
+from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
 
@@ -26,12 +30,21 @@ def _is_found(row: queries.Row, view: View) -> bool:
     return view.search.lower() in f"{row['group_id']} {row['topic'] or ''}".lower()
 
 
-def members(view: View) -> None:
+def members(view: View, followed_by: Sequence[Panel]) -> None:
+    """Members of every group to choose from; `followed_by` shows the group of the chosen one."""
     rows = cached.now(view, cluster_questions.MEMBERS_NOW, search=view.search)
     if not rows:
         panel.empty("No member of a group was seen.", "Health says what was asked in the newest round.")
         return
-    tables.plain([cluster_rows.member_row(row) for row in rows], "State", "Members of every group now")
+    selection.table(
+        "member",
+        [memberships.identity(row) for row in rows],
+        tables.coloured(pd.DataFrame([cluster_rows.member_row(row) for row in rows]), "State"),
+        rerun=[one.fragment_key for one in followed_by],
+        parts=("rebalance",),
+        height=min(360, 38 + 35 * len(rows)),
+        alt="Members of every group now",
+    )
     tables.left_out(rows[0]["found"], len(rows), "member", "The search finds a group or a topic.")
     st.caption("A member has followed when it reached its group's epoch and holds what it is to hold. In a share group "
                "several members hold the same partition.")  # fmt: skip

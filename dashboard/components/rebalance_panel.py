@@ -1,5 +1,7 @@
 """Rebalances as a table with what each cost, and the group of the selected one: members or storm, and what moved."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
@@ -26,7 +28,7 @@ from guarantees.observations import Signal
 ROWS, MOVES, STORMS = 200, 300, 5
 
 
-def table(view: View, shown_by: Panel) -> None:
+def table(view: View, followed_by: Sequence[Panel]) -> None:
     """The newest rebalances; those of the last quarter of an hour with the lag the group gained. A storm is one row."""
     found = answers.rebalances(view)
     if not found:
@@ -44,7 +46,8 @@ def table(view: View, shown_by: Panel) -> None:
         "rebalance",
         [rebalance_answers.identity_of_row(*row) for row in rows[:ROWS]],
         shown,
-        rerun=shown_by.fragment_key,
+        rerun=[one.fragment_key for one in followed_by],
+        parts=("member",),
         height=min(320, 38 + 35 * len(shown)),
         placeholder="–",
         column_config=COLUMNS,
@@ -56,11 +59,12 @@ def table(view: View, shown_by: Panel) -> None:
 
 
 def detail(view: View) -> None:
-    """The group of the selected rebalance, without one of the newest."""
-    asked = st.query_params.get("rebalance")
-    group_id = answers.rebalanced_group(view, asked)
+    """The group of the selected rebalance or member, without one of the newest rebalance."""
+    asked, linked = st.query_params.get("rebalance"), st.query_params.get("member")
+    one = None if linked is None or asked is not None else memberships.chosen(linked)
+    group_id = answers.rebalanced_group(view, asked) if one is None else one[0]
     if group_id is None:
-        panel.empty("Select a rebalance to see who owned what before and after it.")
+        panel.empty("Select a rebalance or a member to see who owned what.")
         return
     st.markdown(f"Group **{in_markdown(group_id)}**")
     mine = [row for row in cached.in_window(view, queries.REBALANCES) if row["group_id"] == group_id]
@@ -71,6 +75,17 @@ def detail(view: View) -> None:
     chosen = next((row for row in mine if rebalance_answers.identity(row) == asked), None)
     if chosen is not None:
         _moved(chosen, view)
+    if one is not None:
+        _held(view, *one)
+
+
+def _held(view: View, group_id: str, member_id: str) -> None:
+    rows = memberships.held_rows(cached.in_window(view, queries.MEMBERS, group_id=group_id), member_id, view)
+    if not rows:
+        panel.empty("The selected member was not seen in this window.", "Select one in the table below.")
+        return
+    st.markdown(f"**Selected member** {in_markdown(member_id)}")
+    tables.plain(rows, None, "What the selected member held, the newest first")
 
 
 def _lanes(view: View, group_id: str) -> None:

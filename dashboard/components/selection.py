@@ -36,7 +36,7 @@ def table(
     and only then: with it goes how far the reader has scrolled and by what the rows were sorted.
     `rerun` is the key of the fragment that shows the selected row, or the keys where several do. `alt` tells the tables
     of one parameter apart. `within`: parameters of what the rows belong to, written with the selected one; `parts`:
-    parameters of what belongs to the selected row, which say nothing of another one.
+    parameters of what belongs to the selected row, or chose for the same panel before: they go with another choice.
     """
     name = f"{parameter}: {alt}"
     now = selected(st.session_state.get(name), st.query_params.get(parameter), ids)

@@ -8,7 +8,10 @@ from guarantees.observations import Signal
 
 DETAIL = Panel("Members over time", rebalance_panel.detail, (Signal.GROUPS,))
 
+TABLE = Panel("Rebalances, newest first", lambda view: rebalance_panel.table(view, (DETAIL, MEMBERS)), (Signal.GROUPS,))
+MEMBERS = Panel("Members now", lambda view: cluster_panels.members(view, (DETAIL, TABLE)), (Signal.GROUPS,))
+
 st.title("Rebalances", anchor=False)
-panel.show(Panel("Rebalances, newest first", lambda view: rebalance_panel.table(view, DETAIL), (Signal.GROUPS,)))
+panel.show(TABLE)
 panel.show(DETAIL)
-panel.show(Panel("Members now", cluster_panels.members, (Signal.GROUPS,)))
+panel.show(MEMBERS)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import cluster_rows, health
+from dashboard import cluster_rows, health, memberships
 from dashboard.view import View
 from guarantees.promises import Verdict
 from tests.dashboard import fixture_store, story_cluster
@@ -63,6 +63,31 @@ def test_a_search_finds_members_by_group_and_topic(visit, told):  # noqa: F811
     rows = table(visit(told, "rebalances", search="invoices"), "Standby")
 
     assert {row["Group"] for row in rows} == {"invoice-writer"}
+
+
+def test_a_selected_member_leads_to_its_group_and_to_what_it_held(visit, told):  # noqa: F811
+    app = visit(told, "rebalances", member="order-service@order-service-2-77f0")
+
+    assert "Group **order\\-service**" in words(app)
+    assert "**Selected member** order\\-service\\-2\\-77f0" in words(app)
+    held = [(row["Held"], row["Ended"]) for row in table(app, "Held")]
+    assert held == [("orders 4, 5", "–"), ("orders 2–5", "changed"), ("orders 4, 5", "changed")]
+
+
+def test_a_rebalance_of_the_link_comes_before_a_member_and_a_member_that_is_not_there_is_said(visit, told):  # noqa: F811
+    with_both = visit(told, "rebalances", member="order-totals@streams-a", rebalance="invoice-writer@1")
+    nowhere = visit(told, "rebalances", member="order-service@nobody")
+
+    assert "Group **invoice\\-writer**" in words(with_both)
+    assert "Selected member" not in words(with_both)
+    assert "The selected member was not seen in this window" in words(nowhere)
+
+
+@pytest.mark.parametrize("group_id", ["g", "a@b", "100%", "", "ü/ä", fixture_store.HOSTILE])
+def test_a_link_names_group_and_member_whatever_they_are_called(group_id):
+    link = memberships.identity({"group_id": group_id, "member_id": "m@1"})
+
+    assert memberships.chosen(link) == (group_id, "m@1")
 
 
 def test_brokers_features_and_the_controller_that_leads_stand_on_the_health_page(visit, told):  # noqa: F811

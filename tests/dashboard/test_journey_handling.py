@@ -89,6 +89,26 @@ def test_an_event_of_many_partitions_is_filtered_opened_and_left_again(chromium,
         assert visit.faults == []
 
 
+def test_a_click_on_a_member_shows_its_group_and_takes_the_place_of_the_rebalance(chromium, served):
+    with patient(chromium, served) as visit:
+        visit.open("/rebalances?refresh=Off")
+        visit.select_row(0)
+        visit.page.get_by_text("Selected rebalance").wait_for()
+        assert visit.query()["rebalance"][0].startswith("order-service@")
+
+        members = visit.page.locator(".st-key-panel-members-now [data-testid=stDataFrame]")
+        members.scroll_into_view_if_needed()
+        visit.page.wait_for_timeout(500)  # what scrolls does not lie still at once
+        box = members.bounding_box()
+        visit.page.mouse.click(box["x"] + 16, box["y"] + 35 + 17)
+        visit.page.get_by_text("Selected member").wait_for()
+        visit.settle()
+        assert "member" in visit.query()
+        assert "rebalance" not in visit.query()
+        assert visit.page.get_by_text("Selected rebalance").count() == 0
+        assert visit.faults == []
+
+
 def test_in_a_still_window_a_click_on_a_mark_opens_its_evidence(chromium, served):
     window = f"from={format_time(now_ms() - 1_200_000)}&to={format_time(now_ms() - 5_000)}"
     with patient(chromium, served) as visit:
