@@ -9,14 +9,14 @@ import plotly.graph_objects as go
 from dashboard import wording
 from dashboard.names import in_figure
 from dashboard.shapes import Mark, Span
-from dashboard.view import View
+from dashboard.view import View, format_time
 from guarantees.promises import Verdict
 
 LINE, LINE_ON_DARK = "#0072B2", "#56B4E9"
 TONES = ("#0072B2", "#56B4E9")
 INKS = ("#FFFFFF", "#10202C", "#FFFFFF")
 REBALANCING = "#D55E00"
-LANE_PX, AXIS_PX = 22, 46
+LANE_PX, AXIS_PX, CLICK_PX = 22, 46, 10
 WHOLE = 1_000  # characters
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
@@ -59,6 +59,29 @@ def marks_of(marks: Sequence[Mark], symbol: str, colour: str, name: str) -> go.S
 def _mark_px(size: int | None) -> float:
     """9 to 20 px, growing with the decimal digits of the count."""
     return 9.0 if size is None else min(20.0, 9.0 + 2.5 * float(np.log10(size + 1)))
+
+
+def line_to_click(line: go.Scatter, first_ms: int, step_ms: int, view: View) -> go.Scatter:
+    """A line of a window that stands still can be clicked: its points carry their moments, as a link names them.
+
+    Plotly selects only what has a marker, so each point has one that is not seen until it is chosen.
+    """
+    if not view.is_frozen:
+        return line
+    moments = [max(view.from_ms, first_ms + step_ms * at) for at in range(len(line.y))]
+    return line.update(
+        mode="lines+markers",
+        customdata=[format_time(at_ms) for at_ms in moments],
+        marker={"size": CLICK_PX, "opacity": 0},
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 0}},
+    )
+
+
+def marks_to_click(marks: Iterable[Mark], view: View) -> list[go.Scatter]:
+    """Marks that carry their moments, as a link names them."""
+    found = mark_traces(marks, line_colour(view))
+    return [trace.update(customdata=[f"{moment}Z" for moment in trace.x]) for trace in found]
 
 
 def bar_traces(

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from dashboard import wording
-from dashboard.charts.frame import LANE_PX, framed, line_colour, mark_traces, time_text
+from dashboard.charts.frame import LANE_PX, framed, line_colour, line_to_click, marks_to_click, time_text
 from dashboard.names import lanes_in_figure
 from dashboard.shapes import LagHistory, Mark
 from dashboard.view import View
@@ -24,9 +24,10 @@ def lag_over_time(history: LagHistory, events: Sequence[Mark], view: View) -> go
     figure = make_subplots(
         rows=3, cols=1, shared_xaxes=True, vertical_spacing=26 / (sum(heights) + 52), row_heights=heights
     )
-    figure.add_trace(_total(history, line_colour(view)), row=1, col=1)
+    total = _total(history, line_colour(view))
+    figure.add_trace(line_to_click(total, history.from_ms, history.bucket_ms, view), row=1, col=1)
     figure.add_trace(_heatmap(history), row=2, col=1)
-    for trace in mark_traces(events, line_colour(view)):
+    for trace in marks_to_click(events, view):
         figure.add_trace(trace, row=3, col=1)
     figure.update_yaxes(title_text="total, offsets", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(type="category", autorange="reversed", row=2, col=1)

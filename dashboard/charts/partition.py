@@ -6,7 +6,15 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.charts.frame import LANE_PX, bar_traces, framed, line_colour, mark_traces, time_text
+from dashboard.charts.frame import (
+    LANE_PX,
+    bar_traces,
+    framed,
+    line_colour,
+    line_to_click,
+    marks_to_click,
+    time_text,
+)
 from dashboard.partition_history import OWNER, REBALANCING, PartitionHistory
 from dashboard.shapes import Mark, Span
 from dashboard.view import View
@@ -24,10 +32,13 @@ def partition_over_time(
     figure = make_subplots(
         rows=3, cols=1, shared_xaxes=True, vertical_spacing=26 / (sum(heights) + 52), row_heights=heights
     )
-    figure.add_trace(_line(history, history.lag, line_colour(view), "to high watermark", "offsets"), row=1, col=1)
-    figure.add_trace(_line(history, history.readable, READABLE, "to last stable", "offsets", "dot"), row=1, col=1)
-    figure.add_trace(_line(history, history.unread_for_s, line_colour(view), "unread for", "s"), row=2, col=1)
-    for trace in [*bar_traces(owners, view.from_ms), *mark_traces(events, line_colour(view))]:
+    for row, line in (
+        (1, _line(history, history.lag, line_colour(view), "to high watermark", "offsets")),
+        (1, _line(history, history.readable, READABLE, "to last stable", "offsets", "dot")),
+        (2, _line(history, history.unread_for_s, line_colour(view), "unread for", "s")),
+    ):
+        figure.add_trace(line_to_click(line, history.from_ms, history.bucket_ms, view), row=row, col=1)
+    for trace in [*bar_traces(owners, view.from_ms), *marks_to_click(events, view)]:
         figure.add_trace(trace, row=3, col=1)
     figure.update_yaxes(title_text="lag, offsets", rangemode="tozero", row=1, col=1)
     figure.update_yaxes(title_text="unread for, s", rangemode="tozero", row=2, col=1)

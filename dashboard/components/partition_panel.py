@@ -14,9 +14,8 @@ from dashboard import (
     wording,
 )
 from dashboard import view as views
-from dashboard.charts.frame import STILL
 from dashboard.charts.partition import partition_over_time
-from dashboard.components import panel, tables
+from dashboard.components import clicked_moment, panel, tables
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
 from dashboard.view import View
@@ -42,8 +41,9 @@ def draw(view: View) -> None:
     history = partition_history.series(known, view.from_ms, view.to_ms, lag_answers.chart_step_ms(view))
     marks = partition_answers.events(view, group_id, *place)
     figure = partition_over_time(history, partition_history.owner_spans(owners, states), marks, view)
-    st.plotly_chart(figure, config=STILL, alt="Lag of the partition to both ends, its owners and events over time")
-    st.caption(wording.PARTITION_CHART)
+    alt = "Lag of the partition to both ends, its owners and events over time"
+    clicked_moment.draw(figure, view, key="partition-figure", alt=alt)
+    st.caption(f"{wording.PARTITION_CHART} {clicked_moment.HINT if view.is_frozen else ''}")
     _owner(view, owners, states)
     _commits(partition_answers.commits(view, group_id, *place), view)
     _twin(partition_history.table_rows(known))

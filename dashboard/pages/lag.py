@@ -3,9 +3,8 @@
 import streamlit as st
 
 from dashboard import answers, groups_shown, lag_answers, shapes, wording
-from dashboard.charts.frame import STILL
 from dashboard.charts.lag import lag_over_time
-from dashboard.components import cluster_panels, lag_tables, panel, partition_panel
+from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -33,8 +32,10 @@ def detail(view: View) -> None:
     history = lag_answers.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
     figure = lag_over_time(history, answers.events(view, group_id), view)
-    st.plotly_chart(figure, config=STILL, alt=f"Lag of each partition over time; {wording.NOT_OBSERVED}")
-    st.caption(" ".join(wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)))
+    alt = f"Lag of each partition over time; {wording.NOT_OBSERVED}"
+    clicked_moment.draw(figure, view, key="lag-figure", alt=alt, rerun=[PARTITION.fragment_key])
+    notes = wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)
+    st.caption(" ".join([*notes, *([clicked_moment.HINT] if view.is_frozen else [])]))
     rows, members = answers.found_partitions(view, group_id), answers.owners(view, group_id)
     lag_tables.group_partitions(group_id, rows, members, answers.unread_by_partition(view, group_id), PARTITION)
 

@@ -12,6 +12,7 @@ from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.findings import strip
 from dashboard.charts.lag import lag_over_time
 from dashboard.charts.members import member_lanes
+from dashboard.components import clicked_moment
 from dashboard.freshness import Freshness, freshness
 from dashboard.promise_facts import Seen
 from dashboard.shapes import Mark
@@ -140,6 +141,44 @@ def test_a_partition_that_lost_its_leader_has_none_and_not_a_broker_of_that_name
     texts = [mark.text for mark in shapes.event_marks([], changes, [], 0)]
 
     assert texts == ["orders-0: leader is broker 2", "orders-0: no leader"]
+
+
+def test_in_a_still_window_the_total_and_the_events_carry_their_moments_and_in_a_live_one_nothing_can_be_clicked():
+    rows = [cell(0, END_MS - 900_000, 5), cell(0, END_MS - 450_000, 6)]
+    history, marks = shapes.lag_history(rows, VIEW.from_ms, END_MS, 450_000), [Mark("rebalances", END_MS - 1, "x")]
+
+    still = lag_over_time(history, marks, replace(VIEW, is_frozen=True))
+    total, _, events = still.data
+    live = lag_over_time(history, marks, VIEW)
+
+    assert list(total.customdata) == ["2025-11-24T15:45:00.000Z", "2025-11-24T15:52:30.000Z"]
+    assert list(events.customdata) == ["2025-11-24T15:59:59.999Z"]
+    assert (total.mode, total.marker.opacity) == ("lines+markers", 0), "Plotly selects nothing that has no marker"
+    assert live.data[0].mode == "lines"
+
+
+def test_a_bucket_that_begins_before_the_window_is_clicked_at_its_edge():
+    history = shapes.lag_history([cell(0, END_MS - 900_000, 5)], VIEW.from_ms + 1, END_MS, 450_000)
+
+    total = lag_over_time(history, [], replace(VIEW, from_ms=VIEW.from_ms + 1, is_frozen=True)).data[0]
+
+    assert total.customdata[0] == "2025-11-24T15:45:00.001Z"
+
+
+@pytest.mark.parametrize(
+    ("carried", "moment"),
+    [
+        ("2025-11-24T16:00:00.000Z", "2025-11-24T16:00:00.000Z"),
+        (["2025-11-24T16:00:00.000Z"], "2025-11-24T16:00:00.000Z"),
+        ([], None),
+        (41.0, None),
+        ("<b>", None),
+        (None, None),
+    ],
+)
+def test_a_click_chooses_a_moment_or_nothing(carried, moment):
+    assert clicked_moment.moment_of([{"customdata": carried}]) == moment
+    assert clicked_moment.moment_of([]) is None
 
 
 def test_each_verdict_has_its_own_shape_in_the_strip():

@@ -130,3 +130,26 @@ def test_the_answers_behind_a_finding_are_opened(chromium, served):
         visit.page.wait_for_timeout(11_000)  # still open after a refresh
         visit.page.get_by_text("What each group has committed").wait_for()
         assert visit.faults == []
+
+
+def test_in_a_still_window_a_click_on_a_point_chooses_the_moment_whose_owner_is_told(chromium, served):
+    window = f"from={format_time(now_ms() - 900_000)}&to={format_time(now_ms() - 5_000)}"
+    with patient(chromium, served) as visit:
+        visit.open(f"/lag?group=order-service&partition=orders-2&{window}")
+        for panel in ("partition", "partitions-over-time"):
+            figure = visit.page.locator(f".st-key-panel-{panel} .stPlotlyChart").first
+            figure.scroll_into_view_if_needed()
+            visit.page.wait_for_timeout(500)  # what scrolls does not lie still at once
+            before = visit.query().get("at")
+            number = 20 if before is None else 40
+            point = figure.locator(".scatterlayer .point").nth(number)
+            point.wait_for(state="attached")  # a point that is not chosen is not seen
+            visit.page.mouse.click(*point.evaluate(MIDDLE))
+            visit.page.wait_for_function("before => new URL(location).searchParams.get('at') !== before",
+                                         arg=before[0] if before else None)  # fmt: skip
+            visit.settle()
+            chosen = visit.query()["at"][0]
+            field = visit.page.get_by_label("Who owned it at (UTC)")
+            visit.page.wait_for_function("text => document.querySelector(`[value='${text}']`)", arg=chosen)
+            assert field.input_value() == chosen
+        assert visit.faults == []
