@@ -8,6 +8,7 @@ import streamlit as st
 from dashboard import (
     answers,
     cached,
+    chart_rows,
     memberships,
     queries,
     rebalance_answers,
@@ -18,7 +19,7 @@ from dashboard import (
 from dashboard.charts.frame import STILL
 from dashboard.charts.members import member_lanes
 from dashboard.charts.storm import rebalances_per_bucket
-from dashboard.components import panel, selection, tables
+from dashboard.components import panel, selection, tables, twins
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
@@ -90,19 +91,22 @@ def _held(view: View, group_id: str, member_id: str) -> None:
 
 def _lanes(view: View, group_id: str) -> None:
     members = cached.in_window(view, queries.MEMBERS, group_id=group_id)
-    figure = member_lanes(memberships.lanes(members, answers.group_states(view, group_id)), view)
+    spans = memberships.lanes(members, answers.group_states(view, group_id))
+    figure = member_lanes(spans, view)
     st.plotly_chart(figure, config=STILL, alt="Members of the group over time with the partitions they own")
     st.caption("Each bar is one assignment, two blues in turn. A change is seen at the next sample, never between two.")
+    twins.draw("members", lambda: chart_rows.of_members(spans))
 
 
 def _storm(mine: Rows, view: View) -> None:
     known = rebalance_costs.per_bucket(mine, view.from_ms, view.to_ms, rebalance_answers.bar_ms(view))
     figure = rebalances_per_bucket(known, view)
-    st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time")
+    st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time; tables follow")
     st.caption(
         f"{wording.count(len(mine))} rebalances are too many to draw one by one: they are counted by "
         f"{wording.duration(known.bucket_ms)}. A shorter window lists each and shows the members."
     )
+    twins.draw("storm", lambda: chart_rows.of_storm(known))
 
 
 def _moved(chosen: queries.Row, view: View) -> None:

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from dashboard import replication_answers
+from dashboard import chart_rows, replication_answers
 from dashboard.charts.frame import STILL
 from dashboard.charts.replication import replication_over_time
-from dashboard.components import panel, replication_tables
+from dashboard.components import panel, replication_tables, twins
 from dashboard.names import in_markdown
 from dashboard.replication_answers import Chosen
 from dashboard.view import View
@@ -26,12 +26,12 @@ def draw(view: View, asked: str | None) -> None:
         return
     how = "" if asked is not None else " :gray[· none was selected: the worst one, or the one that changed most]"
     st.markdown(f"Partition **{in_markdown(f'{one.topic}-{one.partition}')}**{how}")
-    figure = replication_over_time(
-        replication_answers.offsets_over_time(view, one), one.only_leader, replication_answers.lanes(view, one), view
-    )
+    history, lanes = replication_answers.offsets_over_time(view, one), replication_answers.lanes(view, one)
+    figure = replication_over_time(history, one.only_leader, lanes, view)
     st.plotly_chart(figure, config=STILL, alt="What is not replicated and not readable, how far each replica is "
                     "behind, and leader, in-sync replicas and elections over time; tables follow")  # fmt: skip
     st.caption(" ".join(_notes(one, view)))
+    twins.draw("replication", lambda: chart_rows.of_replication(history, one.only_leader, lanes))
     replication_tables.newest_sample(one)
 
 

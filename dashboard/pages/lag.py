@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from dashboard import answers, groups_shown, lag_answers, shapes, wording
+from dashboard import answers, chart_rows, groups_shown, lag_answers, shapes, wording
 from dashboard.charts.lag import lag_over_time
-from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel
+from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel, twins
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -31,11 +31,13 @@ def detail(view: View) -> None:
         return
     history = lag_answers.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
-    figure = lag_over_time(history, answers.events(view, group_id), view)
+    events = answers.events(view, group_id)
+    figure = lag_over_time(history, events, view)
     alt = f"Lag of each partition over time; {wording.NOT_OBSERVED}"
     clicked_moment.draw(figure, view, key="lag-figure", alt=alt, rerun=[PARTITION.fragment_key])
     notes = wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)
     st.caption(" ".join([*notes, *([clicked_moment.HINT] if view.is_frozen else [])]))
+    twins.draw("lag", lambda: chart_rows.of_lag(history, events))
     rows, members = answers.found_partitions(view, group_id), answers.owners(view, group_id)
     lag_tables.group_partitions(group_id, rows, members, answers.unread_by_partition(view, group_id), PARTITION)
 

@@ -348,6 +348,52 @@ def test_an_hour_is_drawn_from_the_roll_ups_and_the_newest_minutes(visit, believ
     assert app.get("plotly_chart")
 
 
+def opened(app: AppTest, chart: str) -> dict[str, list[dict[str, object]]]:
+    """The tables of a chart by what they are called, once its reader opens them."""
+    closed = {one.proto.alt for one in app.dataframe}
+    app.session_state[f"{chart}-as-tables"] = True
+    app.run()
+    return {
+        one.proto.alt: one.value.astype(object).where(one.value.notna(), None).to_dict("records")
+        for one in app.dataframe
+        if one.proto.alt not in closed
+    }
+
+
+def test_lag_over_time_stands_in_tables_too_and_only_for_who_opens_them(visit, believable):
+    tables = opened(visit(believable, "lag", group="order-service"), "lag")
+
+    assert list(tables) == ["Lag over time, the newest first", "Events, the newest first"]
+    over_time, events = tables.values()
+    assert over_time[0].keys() == {"From (UTC)", "Total", *(f"orders-{number}" for number in range(6))}
+    known = [row for row in over_time if row["Total"] is not None]
+    assert max(row["orders-2"] for row in known) > 1_000, "it piled up while nobody owned it"
+    assert over_time[0]["From (UTC)"] > over_time[-1]["From (UTC)"]
+    assert {row["Lane"] for row in events} == {"rebalances", "leader changes", "findings"}
+
+
+def test_a_lag_that_is_not_known_is_a_gap_in_the_table(visit, believable):
+    over_time = opened(visit(believable, "lag", group="reporting"), "lag")["Lag over time, the newest first"]
+
+    assert {row["Total"] for row in over_time} == {None}
+
+
+def test_members_over_time_stand_in_a_table_too(visit, believable):
+    (rows,) = opened(visit(believable, "rebalances", rebalance="order-service@1"), "members").values()
+
+    assert {row["Lane"] for row in rows} >= {"rebalancing", "order-service ·0-11aa"}
+    assert "orders 2–5" in {row["What"] for row in rows}
+    assert [row["From (UTC)"] for row in rows] == sorted((row["From (UTC)"] for row in rows), reverse=True)
+
+
+def test_replication_over_time_stands_in_tables_too(visit, believable):
+    offsets, lanes = opened(visit(believable, "replication"), "replication").values()
+
+    assert offsets[0].keys() >= {"Time (UTC)", "Not replicated", "Held by a transaction"}
+    assert any(row["Not replicated"] is not None for row in offsets)
+    assert {row["Lane"] for row in lanes} >= {"leader", "in sync"}
+
+
 def test_without_settings_the_page_says_which_variable_to_set(monkeypatch):
     for name in ("TIDEMARK_SETTINGS", "TIDEMARK_BOOTSTRAP"):
         monkeypatch.delenv(name, raising=False)
