@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import answers, cause_answers, facts, finding_groups, wording
-from dashboard.components import acting, finding_table, panel, raw_answers, story
+from dashboard.components import acting, finding_table, local_time, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
@@ -51,7 +51,7 @@ def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Findi
         _table("Evidence", facts.facts(finding.evidence))
     with right:
         _table("Where", facts.places(finding))
-        _table("When (UTC)", _times(concern), wording.in_local_time(_moments(concern), st.context.timezone))
+        _table("When (UTC)", _times(concern), local_time.hover(*_moments(concern)))
     _examples(finding)
     with st.expander("Raw evidence (JSON)"):
         st.code(facts.raw(finding), language="json", wrap_lines=True)

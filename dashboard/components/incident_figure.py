@@ -10,7 +10,7 @@ from dashboard import cached, incident_answers, incident_evidence, incident_note
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.incident import incident_over_time
-from dashboard.components import panel
+from dashboard.components import local_time, panel
 from dashboard.incident_lanes import IncidentLanes
 from dashboard.incident_places import Places
 from dashboard.incident_series import IncidentLines
@@ -93,7 +93,7 @@ def _write(at_ms: int | None, rerun: Sequence[str]) -> None:
 
 
 def _moment(view: View, touched: Places, at_ms: int, note: str, rerun: Sequence[str]) -> None:
-    st.markdown(f"**What held at** {wording.utc(at_ms)}")
+    st.markdown(f"**What held at** {wording.utc(at_ms)}", help=local_time.hover(("the moment", at_ms)))
     if note:
         st.caption(note)
     one = touched.chosen(st.query_params.get("partition"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import incident_answers, incident_chain, incident_links, incident_rows, wording
-from dashboard.components import incident_choice, incident_handling, overview, panel, tables, toolbar
+from dashboard.components import incident_choice, incident_handling, local_time, overview, panel, tables, toolbar
 from dashboard.components.grades import grade
 from dashboard.components.story import link
 from dashboard.incident_chain import ChainLink
@@ -34,7 +34,10 @@ def head(view: View, incident: Incident) -> None:
     st.markdown(f"{look} {grade(incident.first_cause.grade)} {incident_handling.badge(incident)}")
     _of_what(one, view)
     until = "now" if incident.to_ms is None else wording.utc(incident.to_ms)
-    st.markdown(f"From {wording.utc(incident.from_ms)} to {until}. {incident_rows.standing(one)}")
+    st.markdown(
+        f"From {wording.utc(incident.from_ms)} to {until}. {incident_rows.standing(one)}",
+        help=local_time.hover(("from", incident.from_ms), ("to", incident.to_ms)),
+    )
     _whole(incident, view)
     st.markdown("  \n".join(_total(total) for total in story.totals) or NO_EFFECT)
     incident_handling.said(view, one)

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import answers, finding_groups, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
-from dashboard.components import acting, evidence, panel, story
+from dashboard.components import acting, evidence, local_time, panel, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.finding_groups import Event
@@ -26,8 +26,7 @@ def answer(standings: Sequence[Standing], note: str, newest_ms: int | None) -> N
     head, colon, rest = sentence.partition(":")
     look = wording.LOOKS[verdict]
     st.markdown(f"## :{look.tone}[{look.icon} {head}{colon}]{rest}", anchors=False)
-    seen = [] if newest_ms is None else [("data up to", newest_ms)]
-    st.caption(note, help=wording.in_local_time(seen, st.context.timezone) if seen else None)
+    st.caption(note, help=local_time.hover(("data up to", newest_ms)))
 
 
 def no_pipeline(view: View) -> None:

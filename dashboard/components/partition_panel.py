@@ -15,7 +15,7 @@ from dashboard import (
 )
 from dashboard import view as views
 from dashboard.charts.partition import partition_over_time
-from dashboard.components import clicked_moment, panel, tables
+from dashboard.components import clicked_moment, local_time, panel, tables
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
 from dashboard.view import View
@@ -71,7 +71,7 @@ def _owner(view: View, owners: Rows, states: Rows) -> None:
     if not view.from_ms <= at_ms <= view.to_ms:
         said = "Not asked: the moment lies outside the window."
         rows = []
-    st.markdown(in_markdown(said, 300))
+    st.markdown(in_markdown(said, 300), help=local_time.hover(("the moment", at_ms)))
     if rows:
         tables.plain(rows, None, "Who owned the partition at this moment")
 

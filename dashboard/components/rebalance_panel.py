@@ -19,7 +19,7 @@ from dashboard import (
 from dashboard.charts.frame import STILL
 from dashboard.charts.members import member_lanes
 from dashboard.charts.storm import rebalances_per_bucket
-from dashboard.components import panel, selection, tables, twins
+from dashboard.components import local_time, panel, selection, tables, twins
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
@@ -113,7 +113,8 @@ def _moved(chosen: queries.Row, view: View) -> None:
     cost = rebalance_answers.cost_of(view, chosen)
     st.markdown(
         f"**Selected rebalance** seen {wording.utc(chosen['observed_at_ms'])} · pause {cost['Pause']} · "
-        f"lag gained {wording.count(cost['Lag gained'])} offsets"
+        f"lag gained {wording.count(cost['Lag gained'])} offsets",
+        help=local_time.hover(("after", chosen["changed_after_ms"]), ("seen", chosen["observed_at_ms"])),
     )
     for sentence in rebalance_words.told(chosen):
         st.markdown(in_markdown(sentence, 400))

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import replica_offsets, replication
-from dashboard.components import selection, tables
+from dashboard import replica_offsets, replication, wording
+from dashboard.components import local_time, selection, tables
 from dashboard.components.panel import Panel
 from dashboard.replication import AtRisk
 from dashboard.replication_answers import Chosen
@@ -49,7 +49,12 @@ def at_risk(known: Sequence[AtRisk], view: View, gap_ms: int, unharmed: Verdict,
     )
 
 
-def elections(rows: Sequence[Mapping[str, object]]) -> None:
+def elections(rows: Sequence[Mapping[str, object]], left_out: int, view: View) -> None:
+    """The elections of the window, those that were read; `left_out` were not."""
+    st.markdown(
+        f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each",
+        help=local_time.hover(("the window from", view.from_ms), ("to", view.to_ms)),
+    )
     shown = pd.DataFrame(rows)
     st.dataframe(
         shown,

@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import cached, view, wording
+from dashboard.components import local_time
 from dashboard.view import View
 
 FROZEN = "frozen_window"
@@ -209,7 +210,10 @@ def _frozen_line() -> None:
     now = look()
     with st.container(horizontal=True, vertical_alignment="center", key="frozen"):
         if now.is_frozen:
-            st.markdown(f":blue-badge[Frozen window] {wording.span(now.from_ms, now.to_ms)}")
+            st.markdown(
+                f":blue-badge[Frozen window] {wording.span(now.from_ms, now.to_ms)}",
+                help=local_time.hover(("from", now.from_ms), ("to", now.to_ms)),
+            )
             st.button("Back to live", on_click=_thaw, icon=":material/play_arrow:", type="tertiary")
 
 

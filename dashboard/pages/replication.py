@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import coverage, replication, wording
+from dashboard import coverage, replication
 from dashboard import replication_answers as answers
 from dashboard.components import cluster_panels, overview, panel, replication_figure, replication_tables, tables
 from dashboard.components.panel import Panel
@@ -42,8 +42,7 @@ def elections(view: View) -> None:
             signal=Signal.PARTITION_STATES,
         )
         return
-    st.markdown(f"{wording.plural(len(rows) + left_out, 'election')}, seen between two samples each")
-    replication_tables.elections(rows)
+    replication_tables.elections(rows, left_out, view)
     tables.left_out(left_out, 0, "election")
 
 
