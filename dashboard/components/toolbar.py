@@ -20,6 +20,7 @@ FROZEN = "frozen_window"
 BEFORE = "window_before"
 MOMENT = "moment_of_this_run"
 DRAWN = "window_drawn_at"
+UNREADABLE = "window_of_link_unreadable"
 UNDERWAY_MS = 300  # after a new window is drawn: what the browser sent before is run sooner, a person goes Back later
 INTERRUPTED_MS = 5_000  # after a new window was asked for, where what the browser sent before cut its run short
 SLOWEST_S = 10  # a page that does not refresh shares its moment with those that do
@@ -27,6 +28,7 @@ SLOWEST_S = 10  # a page that does not refresh shares its moment with those that
 
 def draw(page: str) -> None:
     """Draw the row; `page` is the url path about to be shown."""
+    _note_unreadable(page)
     _carry_window(page)
     names = [cluster.name for cluster in cached.settings().clusters]
     with st.container(horizontal=True, vertical_alignment="bottom", key="toolbar"):
@@ -116,6 +118,15 @@ def _cluster() -> str:
     return chosen if chosen in names else names[0]
 
 
+def _note_unreadable(page: str) -> None:
+    """A link that names a window nobody can read opens live, which a reader must not take for the window it meant."""
+    ends = st.query_params.get("from"), st.query_params.get("to")
+    if any(ends) and view.parse_window(*ends) is None:
+        st.session_state[UNREADABLE] = True
+    elif st.session_state.get("page") not in (None, page):
+        st.session_state.pop(UNREADABLE, None)
+
+
 def _carry_window(page: str) -> None:
     """A link's window counts; a page switch keeps the frozen one; without either the window is live."""
     linked, shown = view.parse_window(st.query_params.get("from"), st.query_params.get("to")), _shown()
@@ -144,6 +155,7 @@ def _remember() -> None:
     """What is shown before it changes, to know a request that was sent before the browser hears of the change."""
     st.session_state[BEFORE] = (_shown(), now_ms())
     st.session_state.pop(DRAWN, None)
+    st.session_state.pop(UNREADABLE, None)
 
 
 def _was_underway(linked: tuple[int, int] | None) -> bool:
@@ -177,9 +189,13 @@ def _freeze_now() -> None:
 
 
 def _freeze_chosen() -> None:
-    start, end = (_ms(st.session_state[name]) for name in ("window_from", "window_to"))
-    if start < end:
-        freeze(start, end)
+    start, end = st.session_state["window_from"], st.session_state["window_to"]
+    if _is_window(start, end):
+        freeze(_ms(start), _ms(end))
+
+
+def _is_window(start: datetime | None, end: datetime | None) -> bool:
+    return start is not None and end is not None and start < end
 
 
 def _window_menu() -> None:
@@ -188,9 +204,11 @@ def _window_menu() -> None:
     ) as menu:
         if menu.open:
             now = look()
-            st.datetime_input("From (UTC)", _moment(now.from_ms), key="window_from", step=60)
-            st.datetime_input("To (UTC)", _moment(now.to_ms), key="window_to", step=60)
-            st.button("Show this window", on_click=_freeze_chosen)
+            start = st.datetime_input("From (UTC)", _moment(now.from_ms), key="window_from", step=60)
+            end = st.datetime_input("To (UTC)", _moment(now.to_ms), key="window_to", step=60)
+            st.button("Show this window", on_click=_freeze_chosen, disabled=not _is_window(start, end))
+            if not _is_window(start, end):
+                st.caption("This is no window: From must lie before To.")
 
 
 def _link_menu() -> None:
@@ -215,6 +233,8 @@ def _frozen_line() -> None:
                 help=local_time.hover(("from", now.from_ms), ("to", now.to_ms)),
             )
             st.button("Back to live", on_click=_thaw, icon=":material/play_arrow:", type="tertiary")
+        elif UNREADABLE in st.session_state:
+            st.caption("The window of the link cannot be read: what is shown is live, not that window.")
 
 
 def _ms(moment: datetime) -> int:

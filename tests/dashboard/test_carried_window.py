@@ -1,6 +1,7 @@
 """The window, the address and the session agree, whichever request arrives when."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -93,3 +94,53 @@ def test_a_window_whose_run_was_cut_short_is_kept_for_longer(reader):
     del reader.app.session_state[toolbar.DRAWN]
     reader.ask({}, after_ms=toolbar.INTERRUPTED_MS - 1)
     assert reader.is_frozen
+
+
+UNREAD = "The window of the link cannot be read"
+
+
+def is_said(reader, sentence) -> bool:
+    return any(sentence in str(element.value) for element in reader.app.caption)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        {"from": "yesterday", "to": LINK["to"]},
+        {"from": LINK["from"]},
+        {"from": LINK["to"], "to": LINK["from"]},
+        {"from": LINK["from"], "to": LINK["from"]},
+    ],
+)
+def test_a_link_whose_window_cannot_be_read_opens_live_and_says_so_until_a_window_is_chosen(reader, link):
+    reader.ask(link)
+    assert not reader.is_frozen
+    assert is_said(reader, UNREAD)
+    reader.ask({})
+    assert is_said(reader, UNREAD), "the reader has not seen to it yet"
+    reader.click("window-earlier")
+    assert not is_said(reader, UNREAD)
+    reader.click("Back to live")
+    assert not is_said(reader, UNREAD)
+
+
+@pytest.mark.parametrize("link", [{}, LINK])
+def test_a_link_that_can_be_read_or_names_no_window_says_nothing_of_it(reader, link):
+    reader.ask(link)
+    assert not is_said(reader, UNREAD)
+
+
+@pytest.mark.parametrize(("later_s", "is_window"), [(60, True), (0, False), (-60, False)])
+def test_a_chosen_window_that_does_not_begin_before_it_ends_is_said_and_cannot_be_shown(reader, later_s, is_window):
+    reader.ask({})
+    reader.app.session_state["window-menu"] = True
+    reader.app.run()
+    start, end = reader.app.datetime_input
+    end.set_value(start.value + timedelta(seconds=later_s)).run()
+
+    (button,) = [one for one in reader.app.button if one.label == "Show this window"]
+    assert button.proto.disabled is not is_window
+    assert is_said(reader, "This is no window") is not is_window
+    if is_window:
+        reader.click("Show this window")
+        assert reader.is_frozen
