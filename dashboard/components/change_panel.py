@@ -25,8 +25,9 @@ def listed(view: View, shown_by: Panel) -> None:
     found = [one for one in change_answers.found(view) if sort is None or one.sort == SORTS[sort]]
     st.caption(f"In the window: {wording.rounds(answers.rounds_seen(view))}.")
     if not found:
-        panel.empty(
-            "Nothing that Tidemark sees changed in this window, or the search or the filter leaves nothing.",
+        panel.none_seen(
+            view,
+            "Nothing that Tidemark sees, and the search and the filter find, changed",
             "Widen the window. Between two rounds, and while nothing was collected, nothing is seen.",
         )
         return

@@ -31,10 +31,12 @@ PAGES = [
     "reports",
     "health",
     "settings",
+    "changes",
+    "sql",
 ]
-TITLES = {"audit": "duplicates & loss"}
+TITLES = {"audit": "duplicates & loss", "changes": "what changed"}
 UNWATCHED = "Unknown: no round was stored in this window"
-ALWAYS_KNOWN = ["settings"]  # what is in force is known without a store
+ALWAYS_KNOWN = ["settings", "sql"]  # what is in force, and what tables there are, is known without a store
 # A Markdown special character of the hostile name without its backslash.
 UNESCAPED = re.compile(r"(?<!\\)<img|(?<!\\)\[link|(?<!\\):red\[x")
 
@@ -89,6 +91,25 @@ def test_a_page_with_data_draws_every_panel(visit, believable, page):
     assert app.dataframe
 
 
+CHARTS = ("plotly_chart", "echarts_chart", "arrow_vega_lite_chart", "vega_lite_chart", "imgs")
+CHOSEN = {
+    "lag": {"group": "order-service", "partition": "orders-2"},
+    "incident": {"finding": fixture_store.lost(10**12).finding_id},
+    "audit": {"topic": "orders"},
+    "transactions": {"transaction": "9001-7"},
+}
+DRAWN = {"overview", "lag", "rebalances", "violations", "replication", "transactions", "audit", "incident"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_chart_and_table_says_in_words_what_it_shows(visit, believable, page):
+    app = visit(believable, page, **CHOSEN.get(page, {}))
+
+    charts = [chart for kind in CHARTS for chart in app.get(kind)]
+    assert bool(charts) == (page in DRAWN)
+    assert [shown for shown in (*charts, *app.dataframe, *app.table) if len(shown.proto.alt) < 10] == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
     app = visit(empty, page)
@@ -110,6 +131,8 @@ def test_a_page_without_data_says_why_and_what_to_do(visit, empty, page):
         "reports": UNWATCHED,
         "health": "No round was stored",
         "settings": "Not known: no round was stored in the last day",
+        "changes": UNWATCHED,
+        "sql": "No query was run yet",
     }
     assert expected[page] in said
 
@@ -120,7 +143,7 @@ def test_a_report_on_a_pipeline_is_not_offered_before_one_was_observed(visit, tm
     assert "No pipeline was observed yet" in words(visit(nothing, "reports", report="delivery"))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [page for page in PAGES if page != "sql"])  # where a query says of when it asks
 def test_old_numbers_are_called_stale(visit, stale, page):
     app = visit(stale, page)
 
@@ -325,13 +348,15 @@ def test_a_frozen_window_shows_what_was_known_then(visit, believable):
     assert "No finding was open" not in words(app)
 
 
-@pytest.mark.parametrize("page", ["overview", "rebalances", "violations", "replication", "incident", "reports"])
+@pytest.mark.parametrize(
+    "page", ["overview", "rebalances", "violations", "replication", "incident", "reports", "changes"]
+)
 def test_no_page_says_that_nothing_happened_while_nobody_looked(visit, stale, page):
     from_ms, to_ms = now_ms() - 3 * 60_000, now_ms()
     said = words(visit(stale, page, search="nowhere", **{"from": format_time(from_ms), "to": format_time(to_ms)}))
 
     assert UNWATCHED in said
-    assert not re.search(r"(was open|members or owners|leader epoch) in this window", said)
+    assert not re.search(r"(was open|members or owners|leader epoch|find, changed) in this window", said)
     assert page != "violations" or "Nothing to draw" in said
 
 
