@@ -52,12 +52,26 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 @contextmanager
 def running_page(settings: Path, **environment: str) -> Iterator[str]:
     """A server of the page over the store of a settings file, and its address."""
+    port = free_port()
+    server = start_page(settings, port, **environment)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+def start_page(settings: Path, port: int, **environment: str) -> subprocess.Popen[bytes]:
+    """A server of the page that answers; who starts it ends it."""
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     command += ["--server.port", str(port), "--server.address", "127.0.0.1"]
-    with (settings.parent / "page.log").open("w") as log:
+    with (settings.parent / "page.log").open("a") as log:
         server = subprocess.Popen(
             command,
             cwd=ROOT,
@@ -65,12 +79,12 @@ def running_page(settings: Path, **environment: str) -> Iterator[str]:
             stdout=log,
             stderr=log,
         )
-        try:
-            _wait_until_healthy(f"http://127.0.0.1:{port}", server)
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    try:
+        _wait_until_healthy(f"http://127.0.0.1:{port}", server)
+    except BaseException:
+        server.kill()
+        raise
+    return server
 
 
 def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:

@@ -156,6 +156,32 @@ def test_the_overview_leads_to_the_evidence(chromium, served):
 
 
 @pytest.mark.timeout(300)
+def test_a_pipeline_of_the_overview_is_clicked_and_leads_to_what_breaks_it_and_to_its_group(chromium, served):
+    with Visit(chromium, served) as visit:
+        visit.open("/?refresh=Off")
+        visit.page.get_by_text("Select a pipeline in the table").wait_for()
+        visit.select_row(0)
+        detail = visit.page.locator(".st-key-panel-pipeline")
+        detail.get_by_text("promises at least once").wait_for()
+        (chosen,) = visit.query()["pipeline"]
+        assert chosen == "orders-to-payments", "the worst one comes first"
+
+        detail.get_by_role("link", name="Evidence").first.click()
+        visit.page.get_by_text("breaks the promise of").wait_for()
+        visit.page.go_back()
+        detail.get_by_role("link", name="Lag of its group").click()
+        visit.page.get_by_role("heading", name="Lag", exact=True).wait_for()
+        visit.page.locator(".st-key-panel-partitions-over-time").get_by_text("order-service").first.wait_for()
+        assert urlparse(visit.page.url).path == "/lag"
+        assert visit.query()["group"] == ["order-service"]
+        visit.page.go_back()
+        detail.get_by_role("link", name="What the promise needs").click()
+        visit.page.locator(".st-key-panel-what-the-promise-needs [data-testid=stDataFrame]").wait_for()
+        assert visit.query()["pipeline"] == [chosen]
+        assert visit.faults == []
+
+
+@pytest.mark.timeout(300)
 def test_a_copied_link_freezes_the_window_and_survives_a_page_switch(chromium, served):
     with Visit(chromium, served) as visit:
         visit.open("/lag?range=1h&search=order")
