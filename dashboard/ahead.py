@@ -12,6 +12,7 @@ from functools import cache
 from dashboard import (
     answers,
     cached,
+    coverage,
     groups_shown,
     pipeline_rows,
     promise_questions,
@@ -33,6 +34,7 @@ def _unread(view: View) -> object:
 OF_EVERY_PAGE: tuple[Ask, ...] = (
     cached.group_lag,
     lambda view: cached.now(view, queries.COVERAGE),
+    coverage.by_signal,
     lambda view: cached.recently(view, promise_questions.PENDING_COMMITS),
     answers.cluster_trend,
     lambda view: cached.last_day(view, queries.SAMPLED),

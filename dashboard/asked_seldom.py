@@ -8,10 +8,10 @@ from dashboard.view import View
 ROUNDS_BACK = 18
 
 
-def asked_last(view: View, question: Question, **about: object) -> Rows:
-    """Ask about the newest rounds, back to the one before it that asked last."""
+def asked_last(view: View, question: Question, *, to_ms: int | None = None, **about: object) -> Rows:
+    """Ask about the newest rounds, back to the one before it that asked last; up to the newest answer, or `to_ms`."""
     known = cached.heard(view)
     if known is None:
         return []
     start_ms = known.observed_at_ms - ROUNDS_BACK * known.interval_ms
-    return cached.between(view, start_ms, known.observed_at_ms + 1, question, **about)
+    return cached.between(view, start_ms, (to_ms or known.observed_at_ms) + 1, question, **about)

@@ -116,7 +116,8 @@ def now(view: View, question: Question, **about: object) -> Rows:
     known = heard(view)
     if known is None:
         return []
-    return _of_cluster(view, newest_from(known), known.observed_at_ms + 1, question, about)
+    start_ms = known.observed_at_ms - ROUNDS_BACK * known.interval_ms
+    return _of_cluster(view, start_ms, known.observed_at_ms + 1, question, about)
 
 
 def group_lag(view: View) -> Rows:
@@ -190,11 +191,6 @@ def settle_memory() -> None:
 def data_dir() -> str:
     """Where the store lies."""
     return settings().store.data_dir
-
-
-def newest_from(known: Heard) -> int:
-    """From when on its newest round was asked for, where every signal's last one counts."""
-    return known.observed_at_ms - ROUNDS_BACK * known.interval_ms
 
 
 def _of_cluster(view: View, from_ms: int, to_ms: int, question: Question, about: Mapping[str, object]) -> Rows:

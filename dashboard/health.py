@@ -36,9 +36,9 @@ def coverage_row(row: Row, view: View, cluster: Verdict) -> dict[str, object]:
 
 def _last_answer(row: Row, view: View) -> str:
     """How long ago, as far as the window reaches; a dash where nothing was to be asked."""
-    if row["answered_at_ms"] is None:
-        return "none in the window" if row["asked"] else "–"
-    return wording.age(row["answered_at_ms"], view.to_ms)
+    if not row["asked"]:
+        return "–"
+    return "none in the window" if row["answered_at_ms"] is None else wording.age(row["answered_at_ms"], view.to_ms)
 
 
 def promise_row(known: Standing) -> dict[str, object]:

@@ -107,7 +107,7 @@ ATTEMPTS = Question(("rounds",), """
     WHERE cluster = $cluster ORDER BY observed_at DESC LIMIT 20""")  # fmt: skip
 
 # Somebody said something: values, or that they may not be told, or that there is nothing to tell.
-IS_ANSWERED = "(failed = 0 OR answered + refused > 0)"
+IS_ANSWERED = "(asked = 0 OR answered + refused > 0)"
 # What the last round of each signal asked for and got, and when it was last answered; of the newest round, and of a
 # whole window.
 COVERAGE = Question(("rounds",), f"""
@@ -116,9 +116,6 @@ COVERAGE = Question(("rounds",), f"""
     FROM rounds WHERE cluster_id = $cluster_id
     QUALIFY row_number() OVER (PARTITION BY signal ORDER BY tick DESC) = 1 ORDER BY signal""")  # fmt: skip
 COVERAGE_OF_WINDOW = Question(COVERAGE.tables, COVERAGE.sql)
-LAST_ANSWERED = Question(("rounds",), f"""
-    SELECT signal, epoch_ms(max(observed_at)) AS answered_at_ms FROM rounds
-    WHERE cluster_id = $cluster_id AND {IS_ANSWERED} GROUP BY signal ORDER BY signal""")  # fmt: skip
 
 COMMITS = """
     SELECT c.group_id, c.topic, c.topic_id, c.partition, c.tick, c.committed_offset, c.committed_offset_unknown,

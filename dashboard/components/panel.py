@@ -19,6 +19,8 @@ from guarantees.promises import Verdict
 
 logger = logging.getLogger(__name__)
 
+LOOK_WIDER = "Widen it, or clear the search."
+
 STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: grayscale(1); position: relative; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + *::after {

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, chart_rows, groups_shown, lag_answers, shapes, wording
+from dashboard import answers, chart_rows, groups_shown, lag_answers, wording
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel, twins
 from dashboard.components.panel import Panel
@@ -18,10 +18,8 @@ def groups(view: View) -> None:
     if not found:
         panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
         return
-    trends = lag_answers.lag_trend(view, answers.SPARK_POINTS)
-    newest = {group_id: shapes.newest_run(trend, view.length_ms) for group_id, trend in trends.items()}
-    unread_for = groups_shown.unread_for(view)
-    lag_tables.groups(groups_shown.rows(view), len(found), newest, unread_for, (DETAIL, PARTITION))
+    trends, unread_for = groups_shown.trends(view), groups_shown.unread_for(view)
+    lag_tables.groups(groups_shown.rows(view), len(found), trends, unread_for, (DETAIL, PARTITION))
 
 
 def detail(view: View) -> None:
