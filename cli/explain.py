@@ -3,15 +3,18 @@
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
-from dashboard import explained, promise_questions, queries, standing
+from dashboard import explained, promise_questions, queries, record_reading, standing, traces
 from dashboard.explained import Explanation
 from dashboard.freshness import freshness
 from dashboard.names import cut
+from dashboard.queries import Question, Rows
+from dashboard.record_evidence import IDLE_PACE_MS
+from dashboard.record_reading import HowRead
 from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from guarantees.findings import Finding
 from guarantees.observations import Signal
@@ -49,12 +52,14 @@ def find(settings: Settings, name: str, now_ms: int) -> Explanation:
         names += [one.name for one in pipelines]
         for pipeline in pipelines:
             if pipeline.name == name:
-                return _explanation(heard, pipeline, pipelines)
+                return _explanation(heard, settings, pipeline, pipelines)
     known = ", ".join(sorted(map(cut, names))) or "none: no pipeline is configured and no group with a commit was seen"
     raise CommandError(f"no pipeline is named {cut(name)!r}; known: {known}")
 
 
-def _explanation(heard: StoredCluster, pipeline: Pipeline, pipelines: Sequence[Pipeline]) -> Explanation:
+def _explanation(
+    heard: StoredCluster, settings: Settings, pipeline: Pipeline, pipelines: Sequence[Pipeline]
+) -> Explanation:
     of_one = {"group_id": pipeline.group_id, "topic": pipeline.source}
     answers = heard.newest((*promise_questions.OF_THE_NEWEST_ROUND, queries.GROUP_STATES))
     answers |= heard.recent((*promise_questions.OF_RECENT, *promise_questions.OF_ONE_RECENT), **of_one)
@@ -71,13 +76,26 @@ def _explanation(heard: StoredCluster, pipeline: Pipeline, pipelines: Sequence[P
         standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),
         answers.get(queries.GROUP_LAG, ()),
         answers.get(queries.GROUP_STATES, ()),
-        frozenset(row["topic"] for row in answers.get(queries.SAMPLED, ())),
+        _sampled(heard, answers, settings),
         rounds,
     )
     judged = pipeline_verdict(pipeline, findings, sight, now_ms=heard.now_ms, window_from_ms=from_ms)
     rebalances = answers.get(queries.REBALANCES, ())
     causes = explained.causes_of(findings, rebalances, heard.cluster_id or "", pipelines)
     return explained.explanation(judged, answers, findings, causes)
+
+
+def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> frozenset[str]:
+    """Topics of which the record jobs tell duplicates now, as the pages say it."""
+    asked = heard.last_day((queries.LOOKS, queries.JOB_RUNS))
+    trace = traces.of_runs(asked.get(queries.JOB_RUNS, []), settings.spark.round_s)
+    pace_ms = max(IDLE_PACE_MS, trace[1] if trace else 0)
+
+    def how(topic: str) -> HowRead:
+        known = record_reading.reading(asked.get(queries.LOOKS, ()), heard.settings.name, topic)
+        return record_reading.how_read(known, heard.now_ms, pace_ms)
+
+    return frozenset(row["topic"] for row in record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), how))
 
 
 def _findings(heard: StoredCluster) -> list[Finding]:

@@ -38,13 +38,7 @@ def how_read(view: View) -> Callable[[str], HowRead]:
 
 def sampled(view: View) -> Rows:
     """Topics that are read to their end, with an id in at least one record of the last day."""
-    read = how_read(view)
-    return [row for row in with_ids(cached.last_day(view, queries.SAMPLED)) if read(row["topic"]).verdict is Verdict.OK]
-
-
-def with_ids(sampled: Iterable[dict[str, object]]) -> Rows:
-    """Where no record has an id, nothing can be said of copies."""
-    return [row for row in sampled if row["records"] > row["records_without_id"]]
+    return record_reading.tell_of_copies(cached.last_day(view, queries.SAMPLED), how_read(view))
 
 
 def comparisons(view: View) -> Rows:

@@ -1,7 +1,7 @@
 """How far the record jobs have read a topic, by their looks: each names what it did not read to its end. Pure."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,12 @@ def reading(looks: Iterable[Row], cluster: str, topic: str) -> Reading:
 def how_read(known: Reading, at_ms: int, pace_ms: int) -> HowRead:
     """`pace_ms`: how often a look is expected."""
     return HowRead(Freshness(known.until_ms, pace_ms).verdict(at_ms), known.why)
+
+
+def tell_of_copies(sampled: Iterable[Row], how: Callable[[str], HowRead]) -> list[Row]:
+    """Topics (queries.SAMPLED) that are read to their end now, with an id in at least one record."""
+    with_ids = (row for row in sampled if row["records"] > row["records_without_id"])
+    return [row for row in with_ids if how(row["topic"]).verdict is Verdict.OK]
 
 
 def worst(of: Iterable[HowRead]) -> HowRead:

@@ -119,8 +119,8 @@ def job_line(runs: Sequence[Row], to_ms: int) -> str:
     when = f"started {wording.age(newest['started_at_ms'], to_ms)}" + (
         "" if ended is None else f", ended {wording.age(ended, to_ms)}"
     )
-    backlog = "unknown" if newest["backlog"] is None else wording.count(newest["backlog"])
-    return f"Newest run: {newest['job']}, {newest['state']}, {when}. Backlog: {backlog} offsets."
+    backlog = "unknown" if newest["backlog"] is None else wording.plural(newest["backlog"], "offset")
+    return f"Newest run: {newest['job']}, {newest['state']}, {when}. Backlog: {backlog}."
 
 
 def _threshold_row(name: str, value: float, default: float, about: Mapping[str, str]) -> dict[str, object]:

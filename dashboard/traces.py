@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from dashboard import cached, queries
+from dashboard.queries import Rows
 from dashboard.view import View
 
 ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
@@ -25,9 +26,13 @@ def of_parts(view: View) -> Mapping[str, tuple[int, int]]:
 
 def of_jobs(view: View) -> tuple[int, int] | None:
     """The end of the newest run of the record jobs, with the pace it is expected at (ms); None before the first."""
-    runs = cached.of_tidemark(view, queries.JOB_RUNS)
+    return of_runs(cached.of_tidemark(view, queries.JOB_RUNS), cached.settings().spark.round_s)
+
+
+def of_runs(runs: Rows, round_s: float) -> tuple[int, int] | None:
+    """The same of the newest runs (queries.JOB_RUNS), with the pause between two rounds."""
     if not runs:
         return None
     newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
     longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
-    return newest, max(JOB_PACE_MS, longest + round(cached.settings().spark.round_s * 1000))
+    return newest, max(JOB_PACE_MS, longest + round(round_s * 1000))

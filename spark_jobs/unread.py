@@ -37,7 +37,7 @@ def left_by(cluster: str, now: ClusterNow, plan: Plan) -> Iterator[Unread]:
 def in_words(unread: Iterable[Unread]) -> str:
     """What has to wait and why, one sentence, the first few; nothing where nothing is wrong."""
     waiting = sorted((one.place, one.reason) for one in unread if one.reason is not None)
-    shown = [f"{place}: {reason}" for place, reason in waiting[:SHOWN]]
+    shown = [reason if reason.startswith(place) else f"{place}: {reason}" for place, reason in waiting[:SHOWN]]
     more = f"; and {len(waiting) - SHOWN} more" if len(waiting) > SHOWN else ""
     return "; ".join(shown) + more
 

@@ -7,8 +7,7 @@ from importlib.metadata import version
 import streamlit as st
 from streamlit import runtime
 
-from dashboard import answers, cached, configured, diagnostics, queries, settings_rows, wording
-from dashboard.asked_seldom import asked_last
+from dashboard import answers, cached, configured, coverage, diagnostics, queries, settings_rows, wording
 from dashboard.components import panel, parts, tables
 from dashboard.names import cut, in_markdown
 from dashboard.view import View
@@ -67,15 +66,15 @@ def store(view: View) -> None:
 
 def rights(view: View) -> None:
     """What was refused when each signal was asked last."""
-    coverage = asked_last(view, queries.COVERAGE_OF_WINDOW)
-    if not coverage:
+    asked = coverage.by_signal(view)
+    if not asked:
         panel.empty("Not known: no round was stored in the last day.", "Start the collector: tidemark up.")
         return
-    if rows := settings_rows.missing_right_rows(coverage):
+    if rows := settings_rows.missing_right_rows(asked):
         tables.plain(rows, None, "Rights missing, and what that hides")
     else:
         st.markdown("Nothing was refused, of each signal in the round that asked for it last.")
-    st.caption(in_markdown(settings_rows.lists_line(coverage), 400))
+    st.caption(in_markdown(settings_rows.lists_line(asked), 400))
 
 
 def jobs(view: View) -> None:

@@ -119,7 +119,7 @@ def test_the_store_says_what_it_holds_and_how_far_back():
         ),
         (
             [{"job": "live", "state": "running", "started_at_ms": 0, "ended_at_ms": None, "backlog": None}],
-            "Newest run: live, running, started 10 s ago. Backlog: unknown offsets.",
+            "Newest run: live, running, started 10 s ago. Backlog: unknown.",
         ),
     ],
 )

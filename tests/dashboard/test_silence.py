@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import record_evidence
+from dashboard import record_evidence, record_reading
+from dashboard.record_reading import HowRead
 from guarantees.observations import Signal
+from guarantees.promises import Verdict
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
@@ -140,9 +142,10 @@ def test_a_topic_none_of_whose_records_has_an_id_is_not_sampled():
         {"topic": "a", "records": 5, "records_without_id": 5},
         {"topic": "b", "records": 0, "records_without_id": 0},
     ]
-    assert record_evidence.with_ids([*rows, {"topic": "c", "records": 5, "records_without_id": 4}]) == [
-        {"topic": "c", "records": 5, "records_without_id": 4}
-    ]
+    told = [*rows, *({"topic": topic, "records": 5, "records_without_id": 4} for topic in ("c", "stale"))]
+    how = {topic: HowRead(Verdict.STALE if topic == "stale" else Verdict.OK) for topic in ("a", "b", "c", "stale")}
+
+    assert [row["topic"] for row in record_reading.tell_of_copies(told, how.__getitem__)] == ["c"]
 
 
 def test_a_comparison_that_judged_no_id_or_is_no_longer_declared_is_none():

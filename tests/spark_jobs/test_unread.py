@@ -71,6 +71,7 @@ def test_of_many_that_wait_the_first_are_named_and_the_rest_is_counted():
     waiting = [replace(WAITS, place=f"payments-{number}", reason="no answer") for number in range(7)]
 
     assert in_words(waiting).endswith("payments-4: no answer; and 2 more")
+    assert in_words([WAITS]) == REFUSED, "a reason that names its partition is not named twice"
 
 
 def test_a_plan_leaves_what_is_not_there_what_waits_and_what_the_budget_cuts():
