@@ -9,6 +9,7 @@ from typing import Any
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
 from dashboard import explained, promise_questions, queries, record_reading, standing, traces
+from dashboard.coverage import LAST_ANSWERED, with_last_answers
 from dashboard.explained import Explanation
 from dashboard.freshness import freshness
 from dashboard.names import cut
@@ -70,7 +71,8 @@ def _explanation(
     from_ms = heard.now_ms - DAY_MS
     seen = answers.get(promise_questions.ROUNDS_SEEN, ())
     rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
-    coverage = answers.get(queries.COVERAGE, ())
+    last = heard.recent((LAST_ANSWERED,)).get(LAST_ANSWERED, ())
+    coverage = with_last_answers(answers.get(queries.COVERAGE, ()), last, heard.now_ms)
     sight = standing.sight(
         pipeline,
         standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),
@@ -91,11 +93,16 @@ def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: S
     trace = traces.of_runs(asked.get(queries.JOB_RUNS, []), settings.spark.round_s)
     pace_ms = max(IDLE_PACE_MS, trace[1] if trace else 0)
 
-    def how(topic: str) -> HowRead:
-        known = record_reading.reading(asked.get(queries.LOOKS, ()), heard.settings.name, topic)
-        return record_reading.how_read(known, heard.now_ms, pace_ms)
+    looks = record_reading.looks(asked.get(queries.LOOKS, ()), heard.settings.name)
+    declared = {
+        topic for one in settings.pipelines if one.cluster == heard.settings.name for topic in one.pipeline.topics
+    }
 
-    return frozenset(row["topic"] for row in record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), how))
+    def how(topic: str) -> HowRead:
+        return record_reading.how_read(record_reading.reading(looks, topic), heard.now_ms, pace_ms)
+
+    told = record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), declared, how)
+    return frozenset(row["topic"] for row in told)
 
 
 def _findings(heard: StoredCluster) -> list[Finding]:

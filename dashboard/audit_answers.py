@@ -32,7 +32,9 @@ def read_age(view: View) -> Freshness:
     topics = dict.fromkeys(topic for one in declared(view) for topic in one.pipeline.topics)
     known = [record_evidence.reading(view, topic) for topic in topics]
     return (
-        record_reading.age(known, record_evidence.jobs_age(view).step_ms) if known else record_evidence.jobs_age(view)
+        record_reading.age(known, view.to_ms, record_evidence.jobs_age(view).step_ms)
+        if known
+        else record_evidence.jobs_age(view)
     )
 
 

@@ -94,15 +94,25 @@ def step_ms(cluster: str) -> int:
 
 def heard(view: View) -> Heard | None:
     """The newest identity of the cluster that is still stored; None: nothing was. Mostly it was a moment ago."""
-    hour_ms, kept_ms = view.to_ms - view.to_ms % HOUR_MS, round(settings().store.history_retention_d * DAY_MS)
-    looks = [(view.to_ms, back_ms) for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS)]
-    for to_ms, back_ms in (*looks, (hour_ms, kept_ms)):  # weeks are looked through once an hour
-        rows = ask(data_dir(), *queries.clusters_heard(to_ms, back_ms))
-        newest = next((row for row in rows if row["cluster"] == view.cluster and row["cluster_id"]), None)
-        if newest is not None:
-            times = newest["observed_at_ms"], newest["attempted_at_ms"], newest["interval_ms"]
-            return Heard(newest["cluster_id"], *times, newest["commits"] or 0)
-    return None
+    for back_ms in (2 * MINUTE_MS, RAW_WINDOW_MS, DAY_MS):
+        known = _heard(ask(data_dir(), *queries.clusters_heard(view.to_ms, back_ms)), view.cluster)
+        if known is not None:
+            return known
+    kept_ms = round(settings().store.history_retention_d * DAY_MS)
+    return _heard(_heard_before(data_dir(), view.to_ms - view.to_ms % HOUR_MS, kept_ms), view.cluster)
+
+
+@remembered(4, kept_for_s=3_600)  # weeks are looked through once an hour
+def _heard_before(data_dir: str, to_ms: int, back_ms: int) -> Rows:
+    return ask(data_dir, *queries.clusters_heard(to_ms, back_ms))
+
+
+def _heard(rows: Rows, cluster: str) -> Heard | None:
+    newest = next((row for row in rows if row["cluster"] == cluster and row["cluster_id"]), None)
+    if newest is None:
+        return None
+    times = newest["observed_at_ms"], newest["attempted_at_ms"], newest["interval_ms"]
+    return Heard(newest["cluster_id"], *times, newest["commits"] or 0)
 
 
 def is_large(cluster: str, at_ms: int) -> bool:

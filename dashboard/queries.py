@@ -237,12 +237,14 @@ JOB_RUNS = Question(("job_runs",), """
     SELECT job, pipeline, state, ranges, records, backlog, message, epoch_ms(started_at) AS started_at_ms,
            epoch_ms(ended_at) AS ended_at_ms, epoch_ms(observed_at) AS observed_at_ms
     FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
-# The looks of the record jobs: until when none of them left anything else unread. `has_left`, `message`: of runs that
-# do not say of which topics.
+# The newest looks of the record jobs, also those after the window: who reads a topic to its end later has read it to
+# the end of the window. The newest of those that left the same unread; `has_left`, `message`: of runs that do not say
+# of which topics.
 LOOKS = Question(("job_runs",), """
     SELECT unread, CASE WHEN unread IS NULL THEN message END AS message,
-           unread IS NULL AND backlog IS DISTINCT FROM 0 AS has_left, epoch_ms(max(started_at)) AS looked_at_ms
-    FROM job_runs WHERE job = 'live' AND state = 'done' AND observed_at <= $to
+           unread IS NULL AND backlog IS DISTINCT FROM 0 AS has_left, epoch_ms(max(started_at)) AS looked_at_ms,
+           epoch_ms(max(ended_at)) AS ended_at_ms
+    FROM (SELECT * FROM job_runs WHERE job = 'live' AND state = 'done' ORDER BY observed_at DESC LIMIT 5000)
     GROUP BY ALL ORDER BY looked_at_ms DESC LIMIT 500""")  # fmt: skip
 
 # What pages ask of one window at one time.

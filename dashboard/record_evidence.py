@@ -9,7 +9,7 @@ from dashboard import cached, queries, record_reading, traces, wording
 from dashboard.audit_topics import read_topics
 from dashboard.freshness import Freshness
 from dashboard.queries import Rows
-from dashboard.record_reading import HowRead, Reading
+from dashboard.record_reading import HowRead, Look, Reading
 from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.promises import Pipeline, Verdict
@@ -27,20 +27,28 @@ def jobs_age(view: View) -> Freshness:
 
 def reading(view: View, topic: str) -> Reading:
     """How far the record jobs have read it."""
-    return record_reading.reading(cached.of_tidemark(view, queries.LOOKS), view.cluster, topic)
+    return record_reading.reading(_looks(view.without_search()), topic)
 
 
 def how_read(view: View) -> Callable[[str], HowRead]:
     """What reading allows to be said of a topic, by its name."""
-    pace_ms = jobs_age(view).step_ms
-    return lambda topic: record_reading.how_read(reading(view, topic), view.to_ms, pace_ms)
+    looks, pace_ms = _looks(view.without_search()), jobs_age(view).step_ms
+    return lambda topic: record_reading.how_read(record_reading.reading(looks, topic), view.to_ms, pace_ms)
 
 
+@cached.shared
+def _looks(view: View) -> list[Look]:
+    return record_reading.looks(cached.of_tidemark(view, queries.LOOKS), view.cluster)
+
+
+@cached.shared
 def sampled(view: View) -> Rows:
-    """Topics that are read to their end, with an id in at least one record of the last day."""
-    return record_reading.tell_of_copies(cached.last_day(view, queries.SAMPLED), how_read(view))
+    """Topics that tell of the last day whether they hold copies."""
+    declared = {topic for one in _declared(view) for topic in one.pipeline.topics}
+    return record_reading.tell_of_copies(cached.last_day(view, queries.SAMPLED), declared, how_read(view))
 
 
+@cached.shared
 def comparisons(view: View) -> Rows:
     """Pipelines whose source and sink are compared, and both read to their end."""
     read, compared = how_read(view), _compared(view)
@@ -67,8 +75,12 @@ def read(view: View, pipelines: Iterable[Pipeline]) -> Reach:
     return Reach(len(seen), len(topics), "topic", _why(view, map(how, topics), "no topic's ids are sampled"))
 
 
+def _declared(view: View) -> list[PipelineSettings]:
+    return [one for one in cached.settings().pipelines if one.cluster == view.cluster]
+
+
 def _compared(view: View) -> list[PipelineSettings]:
-    return [one for one in cached.settings().pipelines if one.cluster == view.cluster and one.sink is not None]
+    return [one for one in _declared(view) if one.sink is not None]
 
 
 def _both(pipeline: PipelineSettings, read: Callable[[str], HowRead]) -> HowRead:

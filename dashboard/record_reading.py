@@ -14,13 +14,28 @@ WORST_FIRST = (Verdict.UNKNOWN, Verdict.STALE, Verdict.OK)
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """Of one topic. All that was decided in it by `until_ms` (ms since 1970) was read; None: no such time is known.
+class Look:
+    """One of the record jobs at one cluster. `left`: topics not read to their end, and why; None: all."""
 
-    `why` is what hinders the reading as of the newest look; None: nothing does.
+    started_at_ms: int
+    ended_at_ms: int
+    left: Mapping[str | None, str | None]
+
+    def leaves(self, topic: str) -> bool:
+        return topic in self.left or None in self.left
+
+    def why(self, topic: str) -> str | None:
+        return self.left.get(topic) or self.left.get(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Of one topic. All that was decided in it by `until_ms` (ms since 1970) was read, by a look that ended at
+    `ended_at_ms`; None: no such time is known. `why` is what hinders the reading as of the newest look; None: nothing.
     """
 
     until_ms: int | None
+    ended_at_ms: int | None
     why: str | None
 
     @property
@@ -37,23 +52,34 @@ class HowRead:
     why: str | None = None
 
 
-def reading(looks: Iterable[Row], cluster: str, topic: str) -> Reading:
-    """Of the looks (queries.LOOKS) those that read the topic to its end tell until when; the newest, what hinders."""
-    newest_first = sorted(looks, key=lambda look: -look["looked_at_ms"])
-    left = [_left(look, cluster, topic) for look in newest_first]
-    whole = (look["looked_at_ms"] for look, (is_left, _) in zip(newest_first, left, strict=True) if not is_left)
-    return Reading(next(whole, None), left[0][1] if left else None)
+def looks(rows: Iterable[Row], cluster: str) -> list[Look]:
+    """Looks at a cluster (queries.LOOKS), the newest first."""
+    newest_first = sorted(rows, key=lambda row: -row["looked_at_ms"])
+    return [Look(row["looked_at_ms"], row["ended_at_ms"], _left(row, cluster)) for row in newest_first]
+
+
+def reading(looks: Sequence[Look], topic: str) -> Reading:
+    """Of the looks those that read the topic to its end tell until when; the newest, what hinders."""
+    whole = next((look for look in looks if not look.leaves(topic)), None)
+    why = looks[0].why(topic) if looks else None
+    return Reading(None, None, why) if whole is None else Reading(whole.started_at_ms, whole.ended_at_ms, why)
 
 
 def how_read(known: Reading, at_ms: int, pace_ms: int) -> HowRead:
-    """`pace_ms`: how often a look is expected."""
-    return HowRead(Freshness(known.until_ms, pace_ms).verdict(at_ms), known.why)
+    """`pace_ms`: how often a look is expected. What hinders counts once the last whole look is too old."""
+    verdict = Freshness(known.ended_at_ms, pace_ms).verdict(at_ms)
+    return HowRead(verdict, None if verdict is Verdict.OK else known.why)
 
 
-def tell_of_copies(sampled: Iterable[Row], how: Callable[[str], HowRead]) -> list[Row]:
-    """Topics (queries.SAMPLED) that are read to their end now, with an id in at least one record."""
-    with_ids = (row for row in sampled if row["records"] > row["records_without_id"])
-    return [row for row in with_ids if how(row["topic"]).verdict is Verdict.OK]
+def tell_of_copies(sampled: Iterable[Row], topics: Iterable[str], how: Callable[[str], HowRead]) -> list[Row]:
+    """Topics that tell now whether they hold copies: read to their end, and with an id in some record.
+
+    Of those without a row (of queries.SAMPLED) nothing was to be read in the whole day: nothing was stored twice.
+    """
+    read = {row["topic"]: row for row in sampled}
+    told = [row for row in read.values() if row["records"] > row["records_without_id"]]
+    quiet = [{"topic": topic, "rate": 1.0} for topic in sorted(set(topics) - read.keys())]
+    return [row for row in (*told, *quiet) if how(row["topic"]).verdict is Verdict.OK]
 
 
 def worst(of: Iterable[HowRead]) -> HowRead:
@@ -63,16 +89,17 @@ def worst(of: Iterable[HowRead]) -> HowRead:
     return HowRead(verdict, next((one.why for one in known if one.why), None))
 
 
-def age(known: Sequence[Reading], pace_ms: int) -> Freshness:
-    """The newest time by which some of the topics were read to their end, and how many of them cannot be read."""
-    refused = sum(one.is_refused for one in known)
+def age(known: Sequence[Reading], at_ms: int, pace_ms: int) -> Freshness:
+    """When the newest look that read one of the topics to its end was over, and how many of them cannot be read."""
+    hindered = [one for one in known if how_read(one, at_ms, pace_ms).why]
+    refused = sum(one.is_refused for one in hindered)
     return Freshness(
-        observed_at_ms=max((one.until_ms for one in known if one.until_ms is not None), default=None),
+        observed_at_ms=max((one.ended_at_ms for one in known if one.ended_at_ms is not None), default=None),
         step_ms=pace_ms,
         refused=refused,
-        failed=sum(one.why is not None for one in known) - refused,
+        failed=len(hindered) - refused,
         asked=len(known),
-        reasons=tuple(dict.fromkeys(one.why for one in sorted(known, key=_permitted_last) if one.why)),
+        reasons=tuple(dict.fromkeys(str(one.why) for one in sorted(hindered, key=_permitted_last))),
         asked_for="topics to read",
     )
 
@@ -81,9 +108,8 @@ def _permitted_last(one: Reading) -> bool:
     return not one.is_refused
 
 
-def _left(look: Row, cluster: str, topic: str) -> tuple[bool, str | None]:
-    """Whether it left something of the topic unread, and why. An older run says it of everything it reads at once."""
-    if look["unread"] is None:
-        return look["message"] is not None or look["has_left"], look["message"]
-    own = [why for of, named, why in json.loads(look["unread"]) if of == cluster and named in (None, topic)]
-    return bool(own), next((why for why in own if why), None)
+def _left(row: Row, cluster: str) -> dict[str | None, str | None]:
+    """What a look left unread of a cluster. An older run says it of everything it reads at once."""
+    if row["unread"] is None:
+        return {None: row["message"]} if row["message"] is not None or row["has_left"] else {}
+    return {topic: why for of, topic, why in json.loads(row["unread"]) if of == cluster}

@@ -25,7 +25,7 @@ from spark_jobs.findings import RecordFindings
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.pipeline_watches import Judgements, PipelineWatches
 from spark_jobs.ranges import OffsetRange, Plan
-from spark_jobs.runs import run_row
+from spark_jobs.runs import EXPIRED, run_row
 from spark_jobs.samples import RangeRead, append_samples, new_samples, read_ranges
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
@@ -95,6 +95,7 @@ class LiveRounds:
         self._metrics = metrics
         self._data_dir = Path(settings.store.data_dir)
         retention_ms = round(settings.store.raw_retention_h * 3_600_000)
+        self._history_ms = round(settings.store.history_retention_d * 86_400_000)
         self._tasks = tasks_at_once(settings.spark)
         self._horizon_ms = round(1000 * max((p.horizon_s for p in settings.pipelines), default=0.0))
         self._findings = RecordFindings(self._data_dir, log, settings.pipelines)
@@ -104,7 +105,7 @@ class LiveRounds:
             # Findings of a round whose process died between its commit and its findings.
             found = self._findings.judge(transaction, [p.name for p in settings.pipelines], since_ms=0, now_ms=now_ms)
         self._findings.append(found, now_ms)
-        self._idle_since_ms = now_ms
+        self._idle_since_ms = 0  # the first round says how far it has read, whatever it finds
         self._said = ""
 
     @property
@@ -205,6 +206,7 @@ class LiveRounds:
                 with self._metrics.transaction() as transaction:
                     rows.commit(transaction, str(run["run_id"]))
                     transaction.replace("job_runs", [run])
+                    transaction.delete("job_runs", EXPIRED, [now_ms - self._history_ms])
                     since_ms = max(0, now_ms - 2 * self._horizon_ms - IDLE_LOOK_MS)
                     return self._findings.judge(transaction, changed, since_ms=since_ms, now_ms=now_ms)
             except StoreBusyError as exc:

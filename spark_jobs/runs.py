@@ -7,6 +7,7 @@ from spark_jobs import unread as leaving
 from spark_jobs.unread import Unread
 
 JOB = "live"
+EXPIRED = f"job = '{JOB}' AND epoch_ms(observed_at) < ?"  # SQL; other runs are answers somebody asked for
 
 
 def run_row(

@@ -32,7 +32,7 @@ def first_steps(view: View) -> None:
     parts.checklist(view)
 
 
-OF_TILES = (Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES, Signal.TRANSACTIONS)
+OF_TILES = (Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS, Signal.PARTITION_STATES)
 DETAIL = Panel("Pipeline", pipeline_panel.detail)
 
 st.title("Overview", anchor=False)

@@ -128,8 +128,9 @@ def _topic_and_kind(row: Row) -> tuple[str, bool]:
 def _not_yet(look: Look, topics: Sequence[str], settle_ms: int) -> Iterator[Stretch]:
     """After the newest look at a topic that read it to its end, less the time an id may be missing."""
     rows = look.stored.between(look.from_ms, look.made_ms, (queries.LOOKS,)).get(queries.LOOKS, [])
+    looks = record_reading.looks(rows, look.stored.settings.name)
     for topic in topics:
-        known = record_reading.reading(rows, look.stored.settings.name, topic)
+        known = record_reading.reading(looks, topic)
         judged_ms = max(look.from_ms, (known.until_ms or 0) - settle_ms)
         if judged_ms < look.to_ms:
             yield Stretch(judged_ms, look.to_ms, Verdict.UNKNOWN, _why_not_yet(topic, known))

@@ -111,14 +111,14 @@ class ToyCluster:
         pass
 
 
-def one_round(tmp_path, monkeypatch, cluster):
+def one_round(tmp_path, monkeypatch, cluster, now_ms=rounds.IDLE_LOOK_MS):
     """The row of the run that one round commits; nothing of it needs a session."""
     failed = Account(error=cluster.error)
     monkeypatch.setattr(rounds, "read_ranges", lambda _, asked, __: [RangeRead(r, failed, None, None) for r in asked])
     settings = Settings(clusters=(), store=StoreSettings(data_dir=str(tmp_path)))
     log = SegmentLog(tmp_path, "jobs")
     with MetricsWriter(tmp_path / METRICS_FILE) as metrics:
-        LiveRounds(None, settings, [cluster], log, metrics, 0).run_round(rounds.IDLE_LOOK_MS)
+        LiveRounds(None, settings, [cluster], log, metrics, now_ms).run_round(now_ms)
     log.close()
     (run,) = python_rows("job_runs", snapshot(tmp_path / METRICS_FILE)["job_runs"])
     return run
@@ -144,3 +144,22 @@ def test_a_round_with_nothing_new_to_read_has_read_everything(tmp_path, monkeypa
     run = one_round(tmp_path, monkeypatch, ToyCluster(ClusterNow("c", (), {})))
 
     assert (run["unread"], run["message"], run["backlog"]) == ("[]", None, 0)
+
+
+def test_the_first_round_says_how_far_it_has_read_though_there_was_nothing_to_read(tmp_path, monkeypatch):
+    run = one_round(tmp_path, monkeypatch, ToyCluster(ClusterNow("c", (), {})))
+    assert (run["unread"], run["backlog"]) == ("[]", 0)
+
+
+@pytest.mark.parametrize(("days", "left"), [(35, {"live", "audit", "live-idle"}), (36, {"audit", "live-idle"})])
+def test_live_runs_go_with_the_history_and_what_somebody_asked_for_stays(tmp_path, days, left):
+    old = {"state": "done", "started_at": 86_400_000, "observed_at": 86_400_000}
+    settings, log = Settings(clusters=(), store=StoreSettings(data_dir=str(tmp_path))), SegmentLog(tmp_path, "jobs")
+    with MetricsWriter(tmp_path / METRICS_FILE) as metrics:
+        with metrics.transaction() as transaction:
+            transaction.replace("job_runs", [{**old, "run_id": job, "job": job} for job in ("live", "audit")])
+        LiveRounds(None, settings, [], log, metrics, 0).run_round((days + 1) * 86_400_000)
+    log.close()
+
+    runs = python_rows("job_runs", snapshot(tmp_path / METRICS_FILE)["job_runs"])
+    assert {row["run_id"] for row in runs} == left
