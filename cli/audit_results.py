@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cli.findings import utc
+from dashboard.names import visible
+from guarantees.audits import Job
 from store.audit_requests import RunState
 
 CLEAN, FOUND, NOT_DONE = 0, 1, 3  # 2 is a mistake of the caller
 VERDICTS = {CLEAN: "clean", FOUND: "found", NOT_DONE: "incomplete"}
+OF_COPIES_ALONE = "clean of duplicates"
 
 COUNTED = (
     "without_id", "not_json", "ids", "extra_copies", "lost", "late", "waiting", "surplus",
@@ -17,17 +20,44 @@ COUNTED = (
 )  # fmt: skip
 ACCOUNTED = ("visible", "aborted", "markers", "compacted", "unexplained", "below_log_start", "undecided")
 BROKEN = ("extra_copies", "lost", "surplus", "out_of_order", "batches_differing")
+COVERS = {"duplicates": "extra_copies", "losses": "lost", "order": "out_of_order", "content": "batches_differing"}
 
 Row = Mapping[str, Any]
 
 
 def exit_code(run: Row, ranges: Iterable[Row]) -> int:
-    """0: done, nothing found, nothing unseen. 1: something was found. 3: not done, or nothing found in a part."""
+    """0: done, and nothing found in all of it. 1: something was found. 3: not done, or nothing found in a part."""
     if run["state"] != RunState.DONE:
         return NOT_DONE
-    if any(row[name] for row in ranges for name in BROKEN):
+    rows = list(ranges)
+    if any(row[name] for row in rows for name in BROKEN):
         return FOUND
-    return CLEAN if run["is_whole"] else NOT_DONE
+    return NOT_DONE if not_judged(run, rows) else CLEAN
+
+
+def verdict(run: Row, rows: list[Row]) -> str:
+    """The exit code as a word; where an audit could judge no losses, what alone is clean."""
+    code = exit_code(run, rows)
+    is_of_copies_alone = code == CLEAN and run["job"] == Job.AUDIT and covers(rows) == ["duplicates"]
+    return OF_COPIES_ALONE if is_of_copies_alone else VERDICTS[code]
+
+
+def covers(rows: list[Row]) -> list[str]:
+    """What was counted at all. Losses are only where a sink is declared."""
+    return [what for what, name in COVERS.items() if any(row[name] is not None for row in rows)]
+
+
+def not_judged(run: Row, rows: list[Row]) -> list[str]:
+    """Why a run that is done may not be called clean, in sentences; none: it may."""
+    if run["state"] != RunState.DONE:
+        return []
+    said = [] if run["is_whole"] else ["the window is not whole"]
+    said += [] if rows else ["a later audit of the same window has replaced the figures"]
+    if waiting := sum(row["waiting"] or 0 for row in rows):
+        said.append(f"ids the group had not passed for long enough: {waiting}")
+    for side in ("source", "sink"):
+        said += _not_judged(run["job"], [row for row in rows if row["side"] == side])
+    return said
 
 
 def as_json(run: Row, ranges: Iterable[Row]) -> dict[str, object]:
@@ -41,7 +71,9 @@ def as_json(run: Row, ranges: Iterable[Row]) -> dict[str, object]:
         "to": utc(run["window_to"]),
         "state": run["state"],
         "reason": run["reason"],
-        "verdict": VERDICTS[exit_code(run, rows)],
+        "verdict": verdict(run, rows),
+        "covers": covers(rows),
+        "not_judged": not_judged(run, rows),
         "is_whole": run["is_whole"],
         **{side: _side([row for row in rows if row["side"] == side]) for side in ("source", "sink")},
         "slices": run["slices_done"],
@@ -56,11 +88,22 @@ def as_json(run: Row, ranges: Iterable[Row]) -> dict[str, object]:
 def progress(run: Row) -> str:
     """One line for a person who waits."""
     if run["state"] != RunState.RUNNING:
-        return f"{run['state']}: {run['reason']}" if run["reason"] else str(run["state"])
+        return f"{run['state']}: {visible(run['reason'])}" if run["reason"] else str(run["state"])
     return (
         f"{run['step']}: slice {run['slices_done']} of about {run['slices_planned']}, "
         f"{run['offsets_read']:,} of {run['offsets_planned']:,} offsets"
     )
+
+
+def _not_judged(job: str, own: list[Row]) -> list[str]:
+    """Of one side: records or batches are there, and nothing to compare them by or with."""
+    if job == Job.CONTENT:
+        return [f"batches of {row['topic']}-{row['partition']} not compared: {row['batches']}"
+                for row in own if row["batches"] and not row["batches_compared"]]  # fmt: skip
+    records = sum(row["visible"] for row in own)
+    judged = sum(row["ordered"] or 0 if job == Job.ORDER else row["visible"] - (row["without_id"] or 0) for row in own)
+    what = "a key and a place" if job == Job.ORDER else "an id"
+    return [f"no record of {own[0]['topic']} has {what}"] if records and not judged else []
 
 
 def _side(rows: list[Row]) -> dict[str, object] | None:

@@ -34,6 +34,12 @@ from store.rows import python_rows
 POLL_S = 0.5
 TAKE_OVER_EVERY_S = 10.0  # a resident session that died comes back within that, or nobody runs the request
 
+EXITS = (
+    "Exit codes: 0 clean: all of the window was judged and nothing found (of a pipeline without a sink: clean of "
+    "duplicates alone, losses are not observable); 1 found; 2 a mistake of the caller; 3 incomplete: not done, or "
+    "nothing found and a part not judged, such as ids the group has not passed for long enough."
+)
+
 ALONE = (Job.DUPLICATES, Job.LOSSES, Job.ORDER, Job.CONTENT)
 
 Row = Mapping[str, Any]
@@ -41,9 +47,9 @@ Row = Mapping[str, Any]
 
 def add_audit(kinds: Any) -> None:
     """Describe `jobs audit` and `jobs run` to the command line."""
-    audit = kinds.add_parser("audit", help="count duplicates and losses of a closed window exactly")
+    audit = kinds.add_parser("audit", help="count duplicates and losses of a closed window exactly", epilog=EXITS)
     audit.set_defaults(job=Job.AUDIT)
-    run = kinds.add_parser("run", help="one job over a closed window, exactly")
+    run = kinds.add_parser("run", help="one job over a closed window, exactly", epilog=EXITS)
     run.add_argument("job", type=Job, choices=ALONE, metavar=f"{{{','.join(ALONE)}}}")
     for command in (audit, run):
         add_settings_arguments(command)

@@ -52,9 +52,10 @@ def summary(
     source = [each for each in ranges if each["side"] == "source"]
     lost = total(source, "lost")
     if lost is not None:
-        found.append((_losses(source, lost), _grade(pipeline, source)))
+        found.append((_losses(source, lost), _grade(pipeline, source) if lost else None))
         surplus = total([each for each in ranges if each["side"] == "sink"], "surplus") or 0
-        found.append((f"{wording.plural(surplus, 'id')} of the sink without a record of the source", Grade.PROBABLE))
+        said = f"{wording.plural(surplus, 'id')} of the sink without a record of the source"
+        found.append((said, Grade.PROBABLE if surplus else None))
     elif Job(row["job"]).counts_losses:
         found.append(("losses: no sink is declared", Grade.NOT_OBSERVABLE))
     return found
@@ -63,14 +64,24 @@ def summary(
 def exactness(row: Row, ranges: Sequence[Row]) -> str:
     """How far the figures are exact."""
     if row["is_whole"]:
-        what = {Job.ORDER: "record with a key and a place", Job.CONTENT: "batch that can be"}.get(row["job"], "id")
-        return f"Counted, not estimated: every {what} in the window was compared, and every offset is accounted for."
+        return f"Counted, not estimated: {_compared(row['job'], ranges)}, and every offset is accounted for."
     kinds = {"unexplained": "unexplained", "below_log_start": "purged before they were read", "undecided": "undecided"}
     sums = {words: sum(each[name] for each in ranges) for name, words in kinds.items()}
     said = [f"{wording.plural(offsets, 'offset')} {words}" for words, offsets in sums.items() if offsets]
     cut_off = sum(each["begins_at_log_start"] for each in ranges)
     said += [f"{wording.plural(cut_off, 'partition')} whose window begins at the log start"] if cut_off else []
     return f"Counted, not estimated, but the window is not whole: {'; '.join(said)}."
+
+
+def _compared(job: str, ranges: Sequence[Row]) -> str:
+    """Of what is in the window; a compacted topic is not compared, nor a batch of which there is one copy alone."""
+    if job != Job.CONTENT:
+        what = "record with a key and a place" if job == Job.ORDER else "id"
+        return f"every {what} in the window was compared"
+    with_batches = [each for each in ranges if each["batches"]]
+    if with_batches and not any(each["batches_compared"] for each in with_batches):
+        return "none of the batches in the window was compared"
+    return "every batch in the window that is not compacted, and has another copy, was compared"
 
 
 def cost(row: Row) -> str:
@@ -157,10 +168,13 @@ def total(ranges: Sequence[Row], name: str) -> int | None:
 
 
 def _losses(source: Sequence[Row], lost: int) -> str:
-    late, waiting = total(source, "late") or 0, total(source, "waiting") or 0
-    said = f"{wording.plural(lost, 'id')} lost of {wording.count(total(source, 'ids'))}"
+    """An id that waits is not judged: it is none of those of which so many are lost."""
+    late, waiting, ids = total(source, "late") or 0, total(source, "waiting") or 0, total(source, "ids") or 0
+    if waiting and waiting >= ids:
+        return f"losses: none of {wording.plural(ids, 'id')} is judged, the group had not passed them for long enough"
+    said = f"{wording.plural(lost, 'id')} lost of {wording.count(ids - waiting)}"
     return said + (f", {wording.count(late)} late" if late else "") + (
-        f", {wording.count(waiting)} not passed by the group for long enough" if waiting else ""
+        f"; {wording.count(waiting)} more not judged, the group had not passed them for long enough" if waiting else ""
     )  # fmt: skip
 
 

@@ -26,7 +26,8 @@ def summary(ranges: Sequence[Row]) -> list[tuple[str, Grade | None]]:
         own = [each for each in ranges if each["side"] == side]
         if own:
             differing = total(own, "batches_differing")
-            known = None if differing == 0 else Grade.NOT_OBSERVABLE if differing is None else Grade.PROVEN
+            is_seen = differing is not None and not _is_alone(own)
+            known = Grade.NOT_OBSERVABLE if not is_seen else Grade.PROVEN if differing else None
             found.append((_said(own, differing), known))
     return found
 
@@ -47,9 +48,16 @@ def _said(own: Sequence[Row], differing: int | None) -> str:
     topic, batches = cut(own[0]["topic"]), total(own, "batches") or 0
     if differing is None:
         return f"{topic}: compacted, {amount(batches, 'batch', 'batches')} not compared"
+    if _is_alone(own):
+        return f"{topic}: no other copy of {amount(batches, 'batch', 'batches')} was read, none is compared"
     said = (
         f"{topic}: {wording.count(differing)} of {wording.count(total(own, 'batches_compared'))} copies of "
         f"{amount(batches, 'batch', 'batches')} have another content than the leader"
     )
     silent = total(own, "copies_silent") or 0
     return said + (f"; {wording.plural(silent, 'replica')} of partitions could not be read" if silent else "")
+
+
+def _is_alone(own: Sequence[Row]) -> bool:
+    """Nothing was there to compare its batches with."""
+    return bool(total(own, "batches")) and total(own, "batches_compared") == 0

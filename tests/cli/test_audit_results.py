@@ -34,15 +34,31 @@ def side(name, **counted):
     return {**known, **dict.fromkeys(ORDER), **counted}
 
 
-CLEAN = [side("source", lost=0, late=0, waiting=3), side("sink", surplus=0)]
+def batches(number, compared, differing, **known):
+    return side("source", partition=0, batches=number, batches_compared=compared, batches_differing=differing, **known)
+
+
+CLEAN = [side("source", lost=0, late=0, waiting=0), side("sink", surplus=0)]
 ENDS = {
     "nothing found": (run(), CLEAN, 0, "clean"),
-    "late and waiting are no loss": (run(), [side("source", lost=0, late=2, waiting=1)], 0, "clean"),
+    "late is no loss": (run(), [side("source", lost=0, late=2, waiting=0)], 0, "clean"),
+    "one waits and is not judged": (run(), [side("source", lost=0, late=2, waiting=1)], 3, "incomplete"),
+    "the group was dead: all wait": (run(), [side("source", ids=16, lost=0, late=0, waiting=16)], 3, "incomplete"),
+    "lost while others wait": (run(), [side("source", lost=1, waiting=3)], 1, "found"),
+    "losses not observable": (run(), [side("source")], 0, "clean of duplicates"),
+    "duplicates alone were asked for": (run(job="duplicates"), [side("source"), side("sink")], 0, "clean"),
+    "no record has an id": (run(), [side("source", without_id=17, ids=0)], 3, "incomplete"),
+    "nothing in the window": (run(), [side("source", visible=0, without_id=0, ids=0, lost=0)], 0, "clean"),
+    "figures replaced": (run(), [], 3, "incomplete"),
     "duplicates": (run(), [side("source", extra_copies=1)], 1, "found"),
     "lost": (run(), [side("source", lost=1)], 1, "found"),
     "surplus": (run(), [side("sink", surplus=1)], 1, "found"),
     "out of order": (run(job="order"), [side("source", out_of_order=1)], 1, "found"),
-    "repeated, in order": (run(job="order"), [side("source", out_of_order=0, repeated=2)], 0, "clean"),
+    "repeated, in order": (run(job="order"), [side("source", ordered=9, out_of_order=0, repeated=2)], 0, "clean"),
+    "no record has a place": (run(job="order"), [side("source", ordered=0, out_of_order=0)], 3, "incomplete"),
+    "equal copies": (run(job="content"), [batches(5, 10, 0)], 0, "clean"),
+    "compacted": (run(job="content"), [batches(5, None, None)], 3, "incomplete"),
+    "no other copy": (run(job="content"), [batches(5, 0, 0)], 3, "incomplete"),
     "another content": (run(job="content"), [side("source", batches_differing=1)], 1, "found"),
     "found although not whole": (run(is_whole=False), [side("source", lost=1)], 1, "found"),
     "nothing found in a part": (run(is_whole=False), CLEAN, 3, "incomplete"),
@@ -57,6 +73,25 @@ def test_the_exit_code_says_clean_only_of_a_whole_window_in_which_nothing_was_fo
 
     assert exit_code(row, ranges) == code
     assert as_json(row, ranges)["verdict"] == verdict
+
+
+def test_what_was_counted_and_what_was_not_judged_is_said_beside_the_verdict():
+    found = as_json(run(is_whole=False), [side("source", lost=0, late=0, waiting=3), side("sink", surplus=0)])
+
+    assert found["covers"] == ["duplicates", "losses"]
+    assert found["not_judged"] == [
+        "the window is not whole",
+        "ids the group had not passed for long enough: 3",
+    ]
+    assert as_json(run(), [side("source")])["covers"] == ["duplicates"]
+    compacted = as_json(run(job="content"), [batches(5, None, None)])
+    assert compacted["not_judged"] == ["batches of source-0 not compared: 5"]
+
+
+def test_the_reason_of_a_run_cannot_move_the_terminals_cursor():
+    said = progress(run(state="failed", reason="topic \x1b[2J\u202e is gone"))
+
+    assert said == "failed: topic \\u001b[2J\\u202e is gone"
 
 
 def test_partitions_add_up_and_what_was_not_counted_is_null():
