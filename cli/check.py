@@ -5,6 +5,7 @@ from typing import Any
 
 from cli.chosen import add_settings_arguments, chosen_settings
 from collectors.check import check
+from dashboard.names import visible
 
 
 def add_to(commands: Any) -> None:
@@ -18,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the sentences of every cluster."""
     settings = chosen_settings(arguments)
     for cluster in settings.clusters:
-        print(f"{cluster.name} ({cluster.bootstrap_servers})")
+        print(visible(f"{cluster.name} ({cluster.bootstrap_servers})"))
         for sentence in check(cluster, settings.pipelines):
-            print(f"  {sentence}")
+            print(f"  {visible(sentence)}")
     return 0

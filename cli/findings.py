@@ -10,6 +10,7 @@ from typing import Any
 
 from cli.chosen import add_settings_arguments, chosen_settings
 from cli.stored_causes import stored_causes
+from dashboard.names import visible
 from guarantees.findings import Bounds, Finding
 from guarantees.lifecycle import FindingHistory
 from guarantees.links import Cause
@@ -88,8 +89,8 @@ def as_json(history: FindingHistory, causes: Sequence[Cause]) -> Mapping[str, ob
 
 
 def table(rows: Iterable[tuple[str, ...]]) -> list[str]:
-    """Columns as wide as their widest cell."""
-    lines = [COLUMNS, *rows]
+    """Columns as wide as their widest cell; names from outside cannot move the terminal's cursor or re-order it."""
+    lines = [COLUMNS, *(tuple(map(visible, row)) for row in rows)]
     widths = [max(len(line[number]) for line in lines) for number in range(len(COLUMNS))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
 

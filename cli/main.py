@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cli import changes, check, collect, explain, find, findings, jobs, maintain, report, sql, up
 from cli.chosen import CommandError
+from dashboard.names import visible
 from settings import SettingsError
 
 COMMANDS = (up, collect, maintain, jobs, check, findings, explain, changes, find, report, sql)
@@ -17,7 +18,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return int(arguments.run(arguments))
     except (SettingsError, CommandError) as exc:
-        print(f"tidemark: {exc}", file=sys.stderr)
+        # The message may quote names from outside; its own lines stay lines.
+        print("\n".join(map(visible, f"tidemark: {exc}".split("\n"))), file=sys.stderr)
         return 2
 
 

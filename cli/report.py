@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
+from dashboard.names import visible
 from dashboard.reports.making import LENGTHS_MS, NothingToReportError, Request, last, make
 from dashboard.reports.writing import FORMATS, NotWrittenError, write
 from dashboard.view import parse_time
@@ -49,7 +50,8 @@ def run(arguments: argparse.Namespace) -> int:
         write(document, arguments.format, arguments.out)
     except (NothingToReportError, NotWrittenError) as exc:
         raise CommandError(str(exc)) from exc
-    print(f"wrote {arguments.out} ({arguments.format}): {document.title}; sha256 of the contents {document.checksum}")
+    told = f"wrote {arguments.out} ({arguments.format}): {document.title}; sha256 of the contents {document.checksum}"
+    print(visible(told))
     return 0
 
 

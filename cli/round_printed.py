@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
 from cli.printed import table
+from dashboard.names import visible
 from guarantees.lag import consumer_lag
 from guarantees.observations import Coverage, Round
 from guarantees.unknown import Unknown
@@ -17,7 +18,7 @@ def coverage_lines(observed: Round) -> list[str]:
     lines = [f"cluster {observed.cluster_id or 'out of reach'}, round {observed.tick}"]
     for signal in observed.coverage:
         lines.append(f"  {signal.signal:<20} " + ", ".join(filter(None, [*_counts(signal), signal.error])))
-    return lines
+    return [visible(line) for line in lines]
 
 
 def _counts(signal: Coverage) -> Iterator[str]:

@@ -19,7 +19,6 @@ from cli.chosen import (
     chosen_window,
 )
 from dashboard import sql_words
-from dashboard.names import visible
 from dashboard.spreadsheets import csv_text
 from dashboard.view import format_time
 from settings import SqlSettings
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         answer = ask(Path(settings.store.data_dir), window, arguments.query, chosen_limits(settings.sql, arguments))
     except QueryError as exc:
-        raise CommandError("\n".join(map(visible, str(exc).splitlines()))) from exc
+        raise CommandError(str(exc)) from exc
     print(FORMATS[arguments.format](answer))
     print("\n".join(notes(answer)), file=sys.stderr)
     return 0
