@@ -90,11 +90,25 @@ FINDINGS = Question(("finding_events",), f"""
     WHERE cluster_id = $cluster_id AND change IN ('opened', 'closed') AND observed_at >= $from AND observed_at < $to
       AND contains(lower(concat_ws(' ', topic, group_id, pipeline)), lower(trim($search)))
     GROUP BY change, kind, topic, group_id, epoch_ms(observed_at) // 1000 {NEWEST}""")  # fmt: skip
-ACTIONS = Question(("operator_actions",), f"""
-    SELECT action, finding_id, who, note, epoch_ms(observed_at) AS at_ms, count(*) OVER () AS found
-    FROM operator_actions WHERE observed_at >= $from AND observed_at < $to {NEWEST}""")  # fmt: skip
+# What people did, also to a finding of what is searched for. `asked`: the audit it asks for, or cancels.
+ACTIONS = Question(("operator_actions", "finding_events"), f"""
+    WITH audits AS (SELECT action_id, request FROM operator_actions WHERE action = 'audit'),
+    told AS (
+        SELECT action, finding_id, who, note, observed_at, epoch_ms(observed_at) AS at_ms,
+               (SELECT min(struct_pack(run_id := action_id, request)) FROM audits
+                WHERE acts.action_id = audits.action_id
+                   OR (acts.action = 'cancel' AND contains(acts.request, audits.action_id))) AS asked
+        FROM operator_actions AS acts WHERE observed_at >= $from AND observed_at < $to)
+    SELECT *, count(*) OVER () AS found FROM told
+    WHERE contains(lower(concat_ws(' ', who, action, note, asked.request)), lower(trim($search)))
+       OR finding_id IN (SELECT finding_id FROM finding_events
+                         WHERE contains(lower(concat_ws(' ', topic, group_id, pipeline)), lower(trim($search))))
+    {NEWEST}""")  # fmt: skip
 PARTS = Question(("part_events",), f"""
     SELECT part, event, message, epoch_ms(observed_at) AS at_ms, count(*) OVER () AS found
-    FROM part_events WHERE observed_at >= $from AND observed_at < $to {NEWEST}""")  # fmt: skip
+    FROM part_events WHERE observed_at >= $from AND observed_at < $to
+      AND contains(lower(concat_ws(' ', part, event, message)), lower(trim($search))) {NEWEST}""")  # fmt: skip
 
-OF_THE_WINDOW = (LEADERS, IN_SYNC, REPLICAS, APPEARED, GONE, SETTINGS, REBALANCES, FINDINGS, ACTIONS, PARTS)
+OF_A_CLUSTER = (LEADERS, IN_SYNC, REPLICAS, APPEARED, GONE, SETTINGS, REBALANCES, FINDINGS)
+OF_TIDEMARK = (ACTIONS, PARTS)  # whatever the cluster
+OF_THE_WINDOW = (*OF_A_CLUSTER, *OF_TIDEMARK)

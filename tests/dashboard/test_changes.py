@@ -210,6 +210,9 @@ def test_a_linked_change_is_shown_in_full_with_its_page(visit, believable):
 def test_the_command_tells_the_same(capsys, believable):
     assert main(["changes", "--settings", str(believable), "--format", "json", "--search", "order-service"]) == 0
 
-    found = json.loads(capsys.readouterr().out)["production"]
-    assert {"Rebalance", "Finding"} <= {one["sort"] for one in found}
-    assert all("order-service" in one["where"] for one in found if one["sort"] in ("Rebalance", "Finding"))
+    told = json.loads(capsys.readouterr().out)
+    production = told["clusters"]["production"]
+    assert {"Rebalance", "Finding"} <= {one["sort"] for one in production["changes"]}
+    assert all("order-service" in one["where"] for one in production["changes"])
+    assert production["rounds"]["present"] > 0
+    assert {one["sort"] for one in told["tidemark"]["changes"]} == {"Person"}
