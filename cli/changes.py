@@ -92,7 +92,7 @@ def _of_clusters(settings: Settings, window: Window, search: str) -> Iterator[To
             # An address may lead to another cluster than before: the newest has the name.
             name = row["cluster"] if row["cluster"] not in heard else f"{row['cluster']} (earlier: {row['cluster_id']})"
             heard.add(row["cluster"])
-            interval_ms = every_ms.get(row["cluster"], row["interval_ms"])
+            interval_ms = every_ms.get(row["cluster"]) or row["interval_ms"]
             yield _of_cluster(data_dir, window, name, {"cluster_id": row["cluster_id"], "search": search}, interval_ms)
     for name in [name for name in every_ms if name not in heard]:
         yield Told(name, [], 0, standing.rounds_seen((), window.from_ms, window.to_ms, every_ms[name]))
