@@ -10,9 +10,11 @@ from dashboard import change_questions as asked
 from dashboard import wording
 from dashboard.queries import Question, Rows
 from guarantees.findings import Kind
+from store.audit_requests import AUDIT, CANCEL
 
 Row = Mapping[str, Any]
 SETTINGS_SHOWN = 4
+AUDIT_WORDS = {AUDIT: "asked for an exact audit", CANCEL: "cancelled the exact audit"}
 
 
 class Sort(StrEnum):
@@ -31,8 +33,9 @@ class Sort(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Seen at `at_ms`; it happened after `after_ms`, the last look before (None: there was none, or it is the moment
-    itself). `where` and `what` hold names from outside. `page` and `selected` lead to what shows it.
+    """Seen at `at_ms`; it happened after `after_ms`, the last look before (None: there was none, it is the moment
+    itself, or `what` says when it happened). `where` and `what` hold names from outside. `page` and `selected` lead
+    to what shows it.
     """
 
     at_ms: int
@@ -59,7 +62,9 @@ def _leader(row: Row) -> Change:
     before, after = (
         "nobody" if row[name] is None else f"broker {row[name]}" for name in ("leader_before", "leader_after")
     )
-    what = f"elected again: {after}" if before == after else f"leader {before} → {after}"
+    what = f"leader {before} → {after}"
+    if row["leader_before"] == row["leader_after"]:
+        what = "elected again, and still nobody leads" if row["leader_after"] is None else f"elected again: {after}"
     return _of_partitions(row, Sort.LEADER, what)
 
 
@@ -106,19 +111,45 @@ def _rebalance(row: Row) -> Change:
 
 
 def _finding(row: Row) -> Change:
-    number = f"{row['findings']}, the first: " if row["findings"] > 1 else ""
+    number = f"{row['findings']}, the gravest: " if row["findings"] > 1 else ""
     ended = f" ({row['closed_reason']})" if row["closed_reason"] else ""
-    what = f"{row['change']}: {_kind(row['kind'])}. {number}{row['title']}{ended}"
+    what = f"{row['change']}: {_kind(row['kind'])}, {_happened(row)}. {number}{row['title']}{ended}"
     where = " · ".join(filter(None, [row["topic"], row["group_id"]])) or "the cluster"
-    happened_ms = row["happened_at_ms"] if row["change"] == "opened" else None
     link = {"finding": row["finding_id"]}
-    return Change(row["at_ms"], happened_ms, Sort.FINDING, where, what, "violations", link)
+    return Change(row["at_ms"], None, Sort.FINDING, where, what, "violations", link)
+
+
+def _happened(row: Row) -> str:
+    """When, by the brokers or the records: often long before somebody looked. Of several, the first."""
+    if row["happened_at_ms"] is None:
+        return "when is not known"
+    return f"happened {'from ' if row['findings'] > 1 else ''}{wording.since(row['happened_at_ms'], row['at_ms'])}"
 
 
 def _action(row: Row) -> Change:
+    if row["action"] in (AUDIT, CANCEL):
+        return _audit(row)
     note = f": {row['note']}" if row["note"] else ""
     link = {"finding": row["finding_id"]} if row["finding_id"] else {}
     return Change(row["at_ms"], None, Sort.ACTION, row["who"] or "–", f"{row['action']}{note}", "violations", link)
+
+
+def _audit(row: Row) -> Change:
+    """An exact audit that was asked for, or is no longer wanted; its request is untrusted."""
+    asked = row["asked"] or {}
+    pipeline = _pipeline(asked.get("request"))
+    link = {name: one for name, one in (("pipeline", pipeline), ("audit", asked.get("run_id"))) if one}
+    what = " of ".join(filter(None, [AUDIT_WORDS[row["action"]], pipeline]))
+    return Change(row["at_ms"], None, Sort.ACTION, row["who"] or "–", what, "audit", link)
+
+
+def _pipeline(request: str | None) -> str | None:
+    try:
+        asked = json.loads(request or "{}")
+    except ValueError:
+        return None
+    name = asked.get("pipeline") if isinstance(asked, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def _part(row: Row) -> Change:

@@ -15,6 +15,7 @@ PAGES = {
     "replication": "Replication",
     "rebalances": "Rebalances",
     "violations": "Violations",
+    "audit": "Duplicates & loss",
     "health": "Health",
 }
 

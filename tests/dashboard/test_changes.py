@@ -1,14 +1,18 @@
 """What changed between two moments: the SQL over small stores, its words, and the page."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from cli.main import main
 from dashboard import change_questions as asked
-from dashboard import changes, queries
+from dashboard import changes, queries, wording
 from dashboard.changes import Change, Sort
+from dashboard.components import change_panel
+from guarantees.audits import Job
 from guarantees.findings import Kind
+from store.audit_requests import AuditRequest, Cancellation, cancel_row, request_row
 from store.log import SegmentLog
 from store.segments import producer_name
 from tests.dashboard import fixture_store
@@ -72,6 +76,59 @@ def test_an_election_without_another_leader_is_one_and_a_lost_leader_too(log, to
         (Sort.LEADER, "t-1", "leader broker 1 → nobody"),
         (Sort.LEADER, "t-0", "elected again: broker 1"),
     ]
+
+
+def test_an_election_that_left_nobody_elected_nobody(log, told):
+    log.append("partition_state", [p(0, OLD, 0, leader=None), p(0, 0, leader=None, leader_epoch=4)])
+
+    assert told() == [(Sort.LEADER, "t-0", "elected again, and still nobody leads")]
+
+
+def found(change, observed_at, happened_at, **more):
+    known = {"finding_id": "f", "cluster_id": "c", "kind": "duplicate_write", "topic": "t", "title": "3 copies"}
+    times = {"observed_at": observed_at, "happened_at": happened_at}
+    return known | times | {"change": change, "severity": 5} | more
+
+
+def test_a_finding_happened_when_it_did_and_not_after_a_look_before(log, told, tmp_path):
+    hours_ms = 6 * 3_600_000
+    log.append("finding_events", [found("opened", AT_MS, AT_MS - hours_ms)])
+
+    answers = queries.ask_together(tmp_path, FROM_MS, TO_MS, asked.OF_THE_WINDOW, {"cluster_id": "c", "search": ""})
+    (one,) = changes.newest_first(answers)
+    assert one.after_ms is None
+    words = wording.KINDS[Kind.DUPLICATE_WRITE]
+    assert one.what == f"opened: {words}, happened {wording.since(AT_MS - hours_ms, AT_MS)}. 3 copies"
+
+
+def test_of_several_findings_the_first_moment_and_the_gravest_are_told(log, told):
+    log.append("finding_events", [
+        found("opened", AT_MS, AT_MS - 60_000, title="small", severity=1),
+        found("opened", AT_MS, AT_MS - 1, finding_id="g"),
+    ])  # fmt: skip
+
+    ((_, _, what),) = told()
+    assert what.endswith(f", happened from {wording.clock(AT_MS - 60_000)}. 2, the gravest: 3 copies")
+
+
+def test_audits_lead_to_their_page_and_their_run(log, tmp_path):
+    request = AuditRequest("a1", AT_MS - 9_000_000, "Ada", Job.AUDIT, "orders-to-payments", 1, 2)
+    again = replace(request, run_id="b2", at_ms=AT_MS)
+    log.append("operator_actions", [
+        request_row(request), request_row(again), cancel_row(Cancellation("c3", AT_MS + 1, "Bob", "a1")),
+        {"action_id": "d4", "action": "audit", "who": "Eve", "request": "no json", "observed_at": AT_MS - 1},
+    ])  # fmt: skip
+
+    rows = queries.ask(tmp_path, FROM_MS, TO_MS, asked.ACTIONS, {"cluster_id": "c", "search": ""})
+    told = [(one.where, one.what, one.page, one.selected) for one in changes.newest_first({asked.ACTIONS: rows})]
+    assert told == [
+        ("Bob", "cancelled the exact audit of orders-to-payments", "audit",
+         {"pipeline": "orders-to-payments", "audit": "a1"}),
+        ("Ada", "asked for an exact audit of orders-to-payments", "audit",
+         {"pipeline": "orders-to-payments", "audit": "b2"}),
+        ("Eve", "asked for an exact audit", "audit", {"audit": "d4"}),
+    ]  # fmt: skip
+    assert all(page in change_panel.PAGES for _, _, page, _ in told)
 
 
 def test_who_fell_out_of_sync_and_who_came_back_is_said(log, told):
