@@ -7,7 +7,8 @@ from store.lag import literal
 SHOWN = 200
 
 # The newest steps that the search finds. Where a record tells a transaction, the samples of it say no more: it is known
-# by its id and the coordinator's time of its begin.
+# by its id and the coordinator's time of its begin. An interval is stated again after the window: one that ended then
+# was open at the window's end, whatever states it had been through.
 STEPS = Question(("transaction_steps", "open_transactions"), f"""
     WITH written AS (
         SELECT transactional_id, step, why, producer_id, producer_epoch, timeout_ms, partitions, transactions,
@@ -16,9 +17,10 @@ STEPS = Question(("transaction_steps", "open_transactions"), f"""
         FROM transaction_steps WHERE cluster_id = $cluster_id),
     seen AS (
         SELECT transactional_id, producer_id, max(producer_epoch) AS producer_epoch, max(timeout_ms) AS timeout_ms,
-               arg_max(partitions, last_seen_at) AS partitions, epoch_ms(max(last_seen_at)) AS after_ms,
+               arg_max(partitions, last_seen_at) AS partitions, epoch_ms(least(max(last_seen_at), $to)) AS after_ms,
                epoch_ms(transaction_started_at) AS started_at_ms, bool_or(state = 'PrepareAbort') AS is_aborted,
-               epoch_ms(arg_max(ended_before, last_seen_at)) AS ended_before_ms
+               epoch_ms(arg_max_null(CASE WHEN ended_before <= $to THEN ended_before END, last_seen_at))
+               AS ended_before_ms
         FROM open_transactions WHERE cluster_id = $cluster_id
         GROUP BY transactional_id, producer_id, transaction_started_at),
     sampled AS (

@@ -204,12 +204,12 @@ def rounds(seen: RoundsSeen) -> str:
     return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}{ended}"
 
 
-def none_seen(what: str, seen: RoundsSeen) -> str:
+def none_seen(what: str, seen: RoundsSeen, within: str = "this window") -> str:
     """What did not happen in a window, as far as anybody looked: where nobody did, that is unknown and not none."""
     if not seen.present:
-        return "Unknown: no round was stored in this window."
+        return f"Unknown: no round was stored in {within}."
     told = "" if is_whole(seen) else f", as far as {rounds(seen)} tell"
-    return f"{what} in this window{told}."
+    return f"{what} in {within}{told}."
 
 
 NOT_OBSERVED = "Grey cells: unknown or not observed, never zero."

@@ -73,11 +73,13 @@ def empty(why: str, remedy: str = "") -> None:
     st.markdown(f":gray[{why}]" + (f"  \n:gray[{remedy}]" if remedy else ""))
 
 
-def none_seen(view: View, what: str, remedy: str = "", *, signal: Signal = Signal.END_OFFSETS) -> None:
+def none_seen(
+    view: View, what: str, remedy: str = "", *, signal: Signal = Signal.END_OFFSETS, within: str = "this window"
+) -> None:
     """What did not happen in the window (`No group changed its owners`), as far as the rounds tell in which the signal
     was answered that would have shown it, and what to do.
     """
-    empty(wording.none_seen(what, answers.rounds_seen(view, signal)), remedy)
+    empty(wording.none_seen(what, answers.rounds_seen(view, signal), within), remedy)
 
 
 def _drawn(panel: Panel) -> None:

@@ -10,17 +10,29 @@ from dashboard.view import View
 from guarantees.observations import Signal
 
 
-def draw(rows: Rows, view: View) -> None:
-    """The newest steps of the window that the search finds."""
+def draw(rows: Rows, view: View, asked: View) -> None:
+    """The newest steps that the search finds of `view`: as much of the window `asked` for."""
+    is_cut = view.from_ms > asked.from_ms
     if not rows:
-        found = " that the search finds" if view.search.strip() else ""
-        panel.none_seen(
-            view,
-            f"Nothing was seen to happen to a transactional id{found}",
-            "Between two samples only the coordinators' own records tell: Health says whether they are read.",
-            signal=Signal.TRANSACTIONS,
-        )
+        _none(view, "the last 24 h of this window" if is_cut else "this window")
         return
+    _table(rows, view)
+    if is_cut:
+        st.caption("Only the last 24 h of the window are shown: what tells of transactional ids is raw and expires.")
+
+
+def _none(view: View, within: str) -> None:
+    found = " that the search finds" if view.search.strip() else ""
+    panel.none_seen(
+        view,
+        f"Nothing was seen to happen to a transactional id{found}",
+        "Between two samples only the coordinators' own records tell: Health says whether they are read.",
+        signal=Signal.TRANSACTIONS,
+        within=within,
+    )
+
+
+def _table(rows: Rows, view: View) -> None:
     shown = pd.DataFrame([timeline_rows.table_row(row, view) for row in rows])
     for counted in ("Partitions", "Transactions"):
         shown[counted] = pd.array(shown[counted].tolist(), dtype="Int64")

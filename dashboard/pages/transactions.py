@@ -41,7 +41,7 @@ def fenced(view: View) -> None:
 
 
 def timeline(view: View) -> None:
-    timeline_table.draw(transaction_answers.steps(view), view)
+    timeline_table.draw(transaction_answers.steps(view), transaction_answers.marker_view(view), view)
 
 
 FENCED = Panel("Fencing and time-outs", fenced, shows_age=False)

@@ -181,6 +181,16 @@ def test_that_there_is_none_is_only_said_where_every_coordinator_answered(visit,
     assert "Not permitted: 2 of" in words(refused)
 
 
+def test_steps_of_a_window_longer_than_a_day_are_said_to_be_those_of_its_last_day(visit, believable, bare):
+    note = "Only the last 24 h of the window are shown"
+    assert note in words(visit(believable, PAGE, range="7d"))
+    assert note not in words(visit(believable, PAGE, range="24h"))
+
+    nothing = "Nothing was seen to happen to a transactional id in"
+    assert f"{nothing} the last 24 h of this window, as far as" in words(visit(bare, PAGE, range="7d"))
+    assert f"{nothing} this window, as far as" in words(visit(bare, PAGE, range="24h"))
+
+
 def test_outcomes_that_nobody_reads_say_how_to_switch_them_on(visit, bare):
     app = visit(bare, PAGE)
 

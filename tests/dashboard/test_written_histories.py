@@ -166,6 +166,35 @@ def test_a_transaction_that_was_written_is_not_told_by_samples_again(log, tmp_pa
     }, "one that runs stands where it began"  # fmt: skip
 
 
+def test_a_transaction_that_ended_after_the_window_is_one_that_was_open_at_its_end(log, tmp_path):
+    """Its interval was stated again since: the window is judged as of its end."""
+    end = AT_MS + 600_000
+    log.append("open_transactions", [
+        opened("open", AT_MS, end + 295_000, end + 300_000),
+        opened("aborted since", AT_MS, end - 1_000, end + 4_000),
+        opened("aborted since", AT_MS, end + 9_000, end + 14_000, "PrepareAbort") | {"started_at": end + 4_000},
+        opened("ending", AT_MS, end - 9_000, end - 4_000),
+        opened("ending", AT_MS, end + 1_000, end + 6_000, "PrepareCommit") | {"started_at": end - 4_000},
+        opened("ended", AT_MS, end - 5_000, end),
+    ])  # fmt: skip
+
+    rows = ask(tmp_path, STEPS, search="")
+
+    assert {row["transactional_id"]: (row["step"], row["at_ms"] - AT_MS) for row in rows} == {
+        "open": ("begun", 0), "aborted since": ("begun", 0), "ending": ("begun", 0), "ended": ("ended", 600_000),
+    }  # fmt: skip
+
+
+def test_one_without_a_begin_that_is_seen_after_the_window_stands_at_its_end(log, tmp_path):
+    log.append("open_transactions", [
+        opened("tx", None, AT_MS + 900_000) | {"started_at": AT_MS},
+    ])  # fmt: skip
+
+    (row,) = ask(tmp_path, STEPS, search="")
+
+    assert row["at_ms"] == AT_MS + 600_000
+
+
 def test_the_search_finds_ids_and_producers(log, tmp_path):
     log.append("transaction_steps", [step("fenced", AT_MS, AT_MS), step("fenced", AT_MS + 1, AT_MS, name="another")])
 
