@@ -24,7 +24,10 @@ MARKED = {Kind.PRODUCER_FENCED: Outcome.FENCED, Kind.TRANSACTION_TIMED_OUT: Outc
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Transactions with a marker in each bucket, at least so many; NaN where nobody looked. `markers`: all of them."""
+    """Transactions with a marker in each bucket, at least so many; NaN where it has none and not all headers were read.
+
+    `markers`: all of them.
+    """
 
     from_ms: int
     bucket_ms: int
@@ -67,7 +70,7 @@ class Lanes:
 def outcomes(
     rows: Sequence[Row], seen: Iterable[Row], read_from_ms: int, window: tuple[int, int], bucket_ms: int
 ) -> Outcomes:
-    """Buckets of the window (from, to). Zero is only said where a round looked after headers began to be read.
+    """Buckets of the window (from, to). Zero is only said where all headers were `seen` since they began to be read.
 
     Markers that were read late, after a pause, make their bucket known too.
     """
@@ -91,7 +94,7 @@ def outcomes(
 
 
 def bucket_rows(shown: Outcomes) -> list[dict[str, object]]:
-    """The chart as a table, the newest bucket first; None where nobody looked."""
+    """The chart as a table, the newest bucket first; None where headers were not read."""
     rows = [
         {
             f"{shown.bucket.capitalize()} from (UTC)": wording.utc(shown.from_ms + number * shown.bucket_ms)[:16],

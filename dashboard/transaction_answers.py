@@ -86,8 +86,17 @@ def ended(view: View, read_from_ms: int) -> Outcomes:
     """Outcomes in buckets of whole minutes; headers are read since `read_from_ms`."""
     step = shapes.bucket_ms(view.length_ms, cached.MINUTE_MS, shapes.CELLS)
     rows = cached.in_window(view, transaction_questions.OUTCOMES, step_ms=step)
-    seen = cached.in_window(view, transaction_questions.BUCKETS_SEEN, step_ms=step)
+    seen = _seen(view, step)
     return outcomes.outcomes(rows, seen, read_from_ms, (view.from_ms, view.to_ms), step)
+
+
+def _seen(view: View, step_ms: int) -> Rows:
+    """The buckets of which all headers were read; the minute before the last round tells how far that is behind."""
+    known = cached.heard(view)
+    if known is None:
+        return []
+    since_ms = known.observed_at_ms - max(cached.MINUTE_MS, 3 * known.interval_ms)
+    return cached.in_window(view, transaction_questions.BUCKETS_SEEN, step_ms=step_ms, since_ms=since_ms)
 
 
 def lanes(view: View) -> Lanes:

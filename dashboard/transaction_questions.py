@@ -143,10 +143,40 @@ HEADERS_READ = Question(("header_ranges",), """
     SELECT problem, count(*) AS ranges, count(DISTINCT (topic_id, partition)) AS partitions,
            min(topic) AS topic, epoch_ms(min(observed_at)) AS first_ms, epoch_ms(max(observed_at)) AS last_ms
     FROM header_ranges WHERE cluster_id = $cluster_id GROUP BY problem ORDER BY ranges DESC""")  # fmt: skip
-# The buckets in which a round asked the cluster: in others nothing was observed.
-BUCKETS_SEEN = Question(("rounds",), """
-    SELECT DISTINCT (epoch_ms(observed_at) // $step_ms) * $step_ms AS at_ms FROM rounds
-    WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0 ORDER BY at_ms""")  # fmt: skip
+# The buckets in which a round asked the cluster and no header was left unread. What was written since the round before
+# is not read where there is a problem, unless a later range reads on from there. Where a leader has more than was read
+# of it (max_bytes_per_s), nothing is known of what was written after the newest batch that was.
+READING = ("rounds", "header_ranges", "partition_offsets", "batch_headers")
+BUCKETS_SEEN = Question(READING, """
+    WITH asked AS (
+        SELECT epoch_ms(observed_at) AS at_ms, interval_ms FROM rounds
+        WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0),
+    ranges AS (FROM header_ranges WHERE cluster_id = $cluster_id),
+    whole AS (SELECT topic_id, partition, observed_at, next_offset, break_reason FROM ranges WHERE problem IS NULL),
+    unread AS (
+        SELECT epoch_ms(r.observed_at) - coalesce((SELECT max(interval_ms) FROM asked), 0) AS from_ms,
+               epoch_ms(r.observed_at) AS to_ms
+        FROM ranges r ASOF LEFT JOIN whole w
+             ON r.topic_id = w.topic_id AND r.partition = w.partition AND r.observed_at < w.observed_at
+        WHERE r.problem IS NOT NULL AND (w.observed_at IS NULL OR w.break_reason IS NOT NULL)),
+    last AS (
+        SELECT topic_id, partition, max(observed_at) AS read_at, arg_max(next_offset, observed_at) AS next_offset
+        FROM whole GROUP BY ALL),
+    behind AS (
+        SELECT l.topic_id, l.partition FROM last l JOIN partition_offsets p USING (topic_id, partition)
+        WHERE p.cluster_id = $cluster_id AND p.observed_at <= l.read_at
+        GROUP BY l.topic_id, l.partition, l.next_offset HAVING arg_max(high_watermark, observed_at) > l.next_offset),
+    unreached AS (
+        SELECT coalesce(max(max_timestamp_ms), epoch_ms($from)) AS from_ms, epoch_ms($to) AS to_ms
+        FROM behind LEFT JOIN (FROM batch_headers WHERE cluster_id = $cluster_id) USING (topic_id, partition)
+        GROUP BY topic_id, partition),
+    missed AS (
+        SELECT DISTINCT unnest(generate_series(greatest(from_ms, epoch_ms($from)) // $step_ms, to_ms // $step_ms))
+               AS bucket
+        FROM (FROM unread UNION ALL FROM unreached))
+    SELECT DISTINCT at_ms // $step_ms * $step_ms AS at_ms
+    FROM asked ANTI JOIN missed ON at_ms // $step_ms = bucket ORDER BY at_ms""",
+    newest=("partition_offsets", "batch_headers"))  # fmt: skip
 # Transactions of the window that lasted past a share of their timeout, or that their coordinator was seen to abort.
 LASTING = Question(("open_transactions",), """
     SELECT transactional_id, producer_id, max(producer_epoch) AS producer_epoch, max(timeout_ms) AS timeout_ms,

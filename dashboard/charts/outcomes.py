@@ -25,7 +25,7 @@ NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
 
 def outcomes_over_lanes(shown: Outcomes, lanes: Lanes, view: View) -> go.Figure:
-    """Bars stand where their bucket begins; aborted ones are hatched too. Grey: nobody looked."""
+    """Bars stand where their bucket begins; aborted ones are hatched too. Grey: not all headers were read."""
     names = [lane_text(name) for name in lanes.names] or ["none"]
     heights = [BARS_PX, max(2, len(names)) * (LANE_PX + 4)]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=20 / sum(heights), row_heights=heights)
@@ -85,7 +85,7 @@ def _looks(looks: Iterable[Look]) -> list[Look]:
 
 
 def _gaps(shown: Outcomes) -> Iterator[dict[str, object]]:
-    """A rectangle over each run of buckets in which nobody looked."""
+    """A rectangle over each run of buckets in which nobody looked or headers were not read."""
     unknown = np.isnan(shown.committed).astype(np.int8)
     edges = np.flatnonzero(np.diff(unknown, prepend=0, append=0))
     for first, end in edges.reshape(-1, 2).tolist():

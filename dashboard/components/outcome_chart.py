@@ -15,7 +15,8 @@ from dashboard.view import View
 COUNTED = (
     "A transaction leaves a COMMIT or ABORT marker on each partition it wrote to. Counted are transactions with a "
     "marker in the bar's time, at least so many: of each producer id and epoch the markers of the partition that has "
-    "most of them. Grey: nobody looked, never zero. The newest bar still grows."
+    "most of them. Grey: nobody looked, or not all headers were read and none was seen, never zero. The newest bar "
+    "still grows."
 )
 REMEDY = (
     "Set `header_topics` of the cluster in tidemark.toml to patterns of topics that transactions write to (needs "

@@ -640,8 +640,74 @@ def test_what_of_headers_was_not_read_is_told_by_reason(log, tmp_path):
     ]  # fmt: skip
 
 
+def buckets_seen(data_dir, minutes=4):
+    """The minutes of which all headers were read, counted from the first."""
+    rows = ask(
+        data_dir, transaction_questions.BUCKETS_SEEN, from_ms=MINUTE_MS, to_ms=MINUTE_MS + minutes * 60_000,
+        step_ms=60_000, since_ms=MINUTE_MS + (minutes - 1) * 60_000,
+    )  # fmt: skip
+    return [(row["at_ms"] - MINUTE_MS) // 60_000 for row in rows]
+
+
+def asked_for(minutes=4, interval_ms=5_000):
+    """Rounds of end offsets."""
+    return [
+        {"cluster_id": "c", "cluster": "x", "tick": tick, "signal": "end_offsets", "answered": 1, "asked": 1,
+         "observed_at": MINUTE_MS + tick * interval_ms, "interval_ms": interval_ms}
+        for tick in range(minutes * 60_000 // interval_ms)
+    ]  # fmt: skip
+
+
+def header_range(seconds, partition=0, next_offset=9, **columns):
+    """What a round read of a partition, so long after the first minute began."""
+    known = {"cluster_id": "c", "topic": "t", "topic_id": story_transactions.TOPIC_ID, "first_offset": 0}
+    read_at = MINUTE_MS + 1_000 * seconds
+    return known | {"partition": partition, "next_offset": next_offset, "observed_at": read_at} | columns
+
+
+MINUTE_MS = AT_MS - AT_MS % 60_000
+NO_RIGHT = {"problem": "TOPIC_AUTHORIZATION_FAILED"}
+
+
+def test_no_bucket_is_seen_in_which_headers_of_a_partition_were_not_read(log, tmp_path):
+    log.append("rounds", asked_for())
+    log.append("header_ranges", [
+        header_range(20), *(header_range(second, **NO_RIGHT) for second in range(122, 240, 5)),
+        *(header_range(second, partition=1) for second in range(3, 240, 5)),
+        *(header_range(second, cluster_id="other", **NO_RIGHT) for second in range(3, 240, 5)),
+    ])  # fmt: skip
+
+    # The first that failed would have read what was written from 01:57 on.
+    assert buckets_seen(tmp_path) == [0]
+
+
+def test_a_bucket_whose_headers_were_read_later_is_seen_and_one_whose_were_lost_is_not(log, tmp_path):
+    log.append("rounds", asked_for())
+    log.append("header_ranges", [
+        header_range(70, **NO_RIGHT), header_range(90),
+        header_range(130, partition=1, **NO_RIGHT), header_range(190, partition=1, break_reason="retention removed it"),
+    ])  # fmt: skip
+
+    assert buckets_seen(tmp_path) == [0, 1, 3]
+
+
+@pytest.mark.parametrize(("high", "seen"), [(9, [0, 1, 2, 3]), (10, [0])])
+def test_no_bucket_is_seen_after_the_newest_batch_of_a_partition_that_is_not_read_to_its_end(log, tmp_path, high, seen):
+    """A reader with max_bytes_per_s of the header reading falls behind without a word."""
+    topic_id, read_ms = story_transactions.TOPIC_ID, MINUTE_MS + 238_000
+    log.append("rounds", asked_for())
+    log.append("header_ranges", [header_range(second, next_offset=second // 26) for second in range(3, 240, 5)])
+    write_markers(log, [marker("c", 5, 1, 0, "abort", MINUTE_MS + 65_000, 8) | {"observed_at": read_ms}])
+    log.append("partition_offsets", [
+        offsets(0, 5, high, tick=46, topic_id=topic_id, observed_at=read_ms - 500),
+        offsets(0, 5, 99, tick=47, topic_id=topic_id, observed_at=read_ms + 1_500),  # of it nothing was read yet
+    ])  # fmt: skip
+
+    assert buckets_seen(tmp_path) == seen
+
+
 def test_a_bucket_is_seen_where_a_round_of_end_offsets_was_answered(log, tmp_path):
-    minute = AT_MS - AT_MS % 60_000
+    minute = MINUTE_MS
     log.append("rounds", [
         {"cluster_id": "c", "cluster": "x", "tick": tick, "signal": signal, "answered": answered, "asked": 1,
          "observed_at": minute + at, "interval_ms": 5_000}
@@ -650,9 +716,7 @@ def test_a_bucket_is_seen_where_a_round_of_end_offsets_was_answered(log, tmp_pat
         ))
     ])  # fmt: skip
 
-    rows = ask(tmp_path, transaction_questions.BUCKETS_SEEN, from_ms=minute, to_ms=minute + 240_000, step_ms=60_000)
-
-    assert rows == [{"at_ms": minute}]
+    assert buckets_seen(tmp_path) == [0]
 
 
 # Fencing.
@@ -694,7 +758,8 @@ def test_a_restart_that_fenced_nobody_names_both_producers_and_a_late_write_its_
 
 
 def test_an_empty_store_answers_nothing(tmp_path):
-    about = {"producer_id": 1, "producer_epoch": 0, "slack": 2, "topics": ["t"], "step_ms": 60_000, "share": 0.8}
+    about = {"producer_id": 1, "producer_epoch": 0, "slack": 2, "topics": ["t"], "step_ms": 60_000, "share": 0.8,
+             "since_ms": AT_MS}  # fmt: skip
     asked = {name: one for name, one in vars(transaction_questions).items() if isinstance(one, queries.Question)}
     for name, question in asked.items():
         assert ask(tmp_path, question, **about) == [], name
