@@ -1,6 +1,6 @@
 """What the page of transactions asks for: the shared answers, put together."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from dashboard import (
@@ -44,6 +44,20 @@ def findings(view: View, one: OpenTransaction) -> list[Finding]:
 def waiting(view: View) -> Mapping[str, Waiting]:
     """Groups that would wait for each transaction, by its id."""
     return transactions.waiting(cached.now(view, transaction_questions.WAITING, slack=MARKER_SLACK))
+
+
+def has_commits(view: View) -> bool:
+    """Whether all commits of groups are known in the newest round."""
+    return transactions.has_commits(coverage.by_signal(view))
+
+
+def would_wait(view: View, found: Iterable[OpenTransaction]) -> Mapping[str, str]:
+    """Who would wait for each transaction in words, by its id."""
+    groups, all_known = waiting(view), has_commits(view)
+    return {
+        one.id: transactions.would_wait(one, groups.get(one.id, transactions.NOBODY), has_commits=all_known)
+        for one in found
+    }
 
 
 def searched(view: View) -> list[OpenTransaction]:

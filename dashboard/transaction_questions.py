@@ -95,14 +95,16 @@ COMMITS = """
           AND c.tick = (SELECT max(tick) FROM committed_offsets WHERE cluster_id = $cluster_id)
           AND c.committed_offset_unknown IS DISTINCT FROM 'no commit')"""
 COMMIT_TABLES = (*OPEN_TABLES, "committed_offsets")
-# Per transaction the groups whose commit stands at the stable offset: they would wait under read_committed.
+# Per transaction the groups whose commit stands at the stable offset: they would wait under read_committed; and of how
+# many groups that is unknown.
 WAITING = Question(COMMIT_TABLES, f"""
     WITH {TOUCHED}, {COMMITS}
-    SELECT producer_id, producer_epoch, count(DISTINCT group_id) AS "groups", list_sort(list(DISTINCT group_id))[:20]
-           AS names
-    FROM commits SEMI JOIN held h ON h.topic = commits.topic AND h.partition = commits.partition
-         AND h.producer_id = commits.producer_id AND h.producer_epoch = commits.producer_epoch AND h.held_back > 0
-    WHERE last_stable_offset - committed_offset BETWEEN 0 AND $slack
+    SELECT producer_id, producer_epoch, count(DISTINCT group_id) FILTER (waits) AS "groups",
+           coalesce(list_sort(list(DISTINCT group_id) FILTER (waits))[:20], []) AS names,
+           count(DISTINCT group_id) FILTER (waits IS NULL) AS unknown
+    FROM (SELECT *, last_stable_offset - committed_offset BETWEEN 0 AND $slack AS waits FROM commits)
+         SEMI JOIN (FROM held WHERE held_back > 0) USING (producer_id, producer_epoch, topic, partition)
+    WHERE waits IS NOT FALSE
     GROUP BY ALL""")  # fmt: skip
 # Of one transaction every group with a commit on its partitions.
 READERS = Question(COMMIT_TABLES, f"""

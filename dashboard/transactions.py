@@ -17,6 +17,7 @@ WORST_FIRST = tuple(reversed(TransactionClass))
 NOT_NAMED = Unknown("no answer names who holds the stable offset")
 NAMED = 3
 INCOMPLETE = "not known: the coordinators did not all answer"
+COMMITS_INCOMPLETE = Unknown("not all commits were answered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +81,24 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """Groups whose commit stands at the stable offset of a partition the transaction holds; `names` are the first."""
+    """Groups whose commit stands at the stable offset of a partition the transaction holds; `names` are the first.
+
+    `unknown`: groups whose commit on such a partition is not known.
+    """
 
     groups: int
     names: tuple[str, ...]
+    unknown: int = 0
+
+
+NOBODY = Waiting(0, ())
 
 
 def waiting(rows: Iterable[Row]) -> dict[str, Waiting]:
     """By the transaction's id."""
     return {
-        f"{row['producer_id']}-{row['producer_epoch']}": Waiting(row["groups"], tuple(row["names"])) for row in rows
+        f"{row['producer_id']}-{row['producer_epoch']}": Waiting(row["groups"], tuple(row["names"]), row["unknown"])
+        for row in rows
     }
 
 
@@ -114,6 +123,12 @@ def asked(rounds: Iterable[Row]) -> Asked:
     by_signal = {row["signal"]: row for row in rounds}
     of_leaders = all(_is_told(by_signal.get(one)) for one in (Signal.END_OFFSETS, Signal.PRODUCERS))
     return Asked(coordinators=_is_told(by_signal.get(Signal.TRANSACTIONS)), leaders=of_leaders)
+
+
+def has_commits(rounds: Iterable[Row]) -> bool:
+    """Whether the newest round knows every group and every commit, so that whoever is not seen to wait does not."""
+    by_signal = {row["signal"]: row for row in rounds}
+    return all(_is_told(by_signal.get(one)) for one in (Signal.GROUPS, Signal.COMMITTED_OFFSETS))
 
 
 def _is_told(row: Row | None) -> bool:
@@ -176,8 +191,8 @@ def _producer(row: Row) -> OpenProducer:
     )
 
 
-def table_row(one: OpenTransaction, groups: Waiting | None, view: View) -> dict[str, object]:
-    """A transaction in the table of open ones."""
+def table_row(one: OpenTransaction, waits: str, view: View) -> dict[str, object]:
+    """A transaction in the table of open ones; `waits` is who would wait for it, in words."""
     row, held = one.row, one.held_back
     began_ms, is_begin = one.began
     return {
@@ -187,7 +202,7 @@ def table_row(one: OpenTransaction, groups: Waiting | None, view: View) -> dict[
         "For": ("" if is_begin else "at least ") + wording.duration(one.seen_ms - began_ms),
         "Timeout": "–" if row["timeout_ms"] is None else wording.duration(row["timeout_ms"]),
         "Held back": None if isinstance(held, Unknown) else held,
-        "Would wait": names(groups),
+        "Would wait": waits,
         "Coordinator": coordinator(one),
         "Since": wording.since(began_ms, view.to_ms) + ("" if is_begin else " or before"),
         "Partitions": row["partitions"],
@@ -205,10 +220,18 @@ def coordinator(one: OpenTransaction) -> str:
     return "none lists it" if one.is_denied else INCOMPLETE
 
 
-def names(groups: Waiting | None) -> str:
-    """The first groups by name, the others as a number."""
-    if groups is None:
-        return "–"
+def would_wait(one: OpenTransaction, groups: Waiting, *, has_commits: bool) -> str:
+    """The first groups by name, the others as a number; none only where holder and commits are all known."""
+    held = one.held_back
+    why = held if isinstance(held, Unknown) else COMMITS_INCOMPLETE if held and not has_commits else None
+    if why is None and groups.unknown:
+        why = Unknown(f"commits of {wording.plural(groups.unknown, 'group')} are not known")
+    if groups.groups:
+        return _names(groups) + ("; others: unknown" if why else "")
+    return f"unknown: {why.reason}" if why else "none"
+
+
+def _names(groups: Waiting) -> str:
     named = groups.names[:NAMED]
     more = groups.groups - len(named)
     return ", ".join(cut(name, 40) for name in named) + (f" and {more:,} more" if more else "")

@@ -12,7 +12,7 @@ from dashboard.components.panel import Panel
 from dashboard.names import cut, in_markdown, is_cut, visible
 from dashboard.queries import Rows
 from dashboard.transaction_commands import Command, Part
-from dashboard.transactions import OpenTransaction, Waiting, coordinator, table_row
+from dashboard.transactions import COMMITS_INCOMPLETE, OpenTransaction, coordinator, table_row
 from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.rules.transactions import TransactionClass
@@ -27,10 +27,10 @@ WAITS = (
 )
 
 
-def open_ones(found: Sequence[OpenTransaction], waiting: Mapping[str, Waiting], view: View, *, shown_by: Panel) -> None:
-    """The worst ones as a table; the selected row is in the URL."""
+def open_ones(found: Sequence[OpenTransaction], waits: Mapping[str, str], view: View, *, shown_by: Panel) -> None:
+    """The worst ones as a table, each with who would wait for it by its id; the selected row is in the URL."""
     shown = found[:SHOWN]
-    rows = pd.DataFrame([table_row(one, waiting.get(one.id), view) for one in shown])
+    rows = pd.DataFrame([table_row(one, waits[one.id], view) for one in shown])
     rows["Held back"] = pd.array(rows["Held back"].tolist(), dtype="Int64")
     if not rows["Unknown because"].any():
         rows = rows.drop(columns="Unknown because")
@@ -111,10 +111,12 @@ PART_COLUMNS = {
 }
 
 
-def readers(rows: Rows) -> None:
-    """Groups with a commit there, and whether they would wait."""
+def readers(rows: Rows, has_commits: bool) -> None:
+    """Groups with a commit there, and whether they would wait; `has_commits`: all commits of groups are known."""
     if not rows:
-        st.markdown(":gray[No group with a commit on its partitions was seen.]")
+        none = "No group with a commit on its partitions was seen."
+        unknown = f"Who has a commit on its partitions is unknown: {COMMITS_INCOMPLETE.reason}."
+        st.markdown(f":gray[{none if has_commits else unknown}]")
         return
     shown = [transaction_facts.reader_row(row) for row in rows[:SHOWN_READERS]]
     for row in shown:
@@ -131,6 +133,8 @@ def readers(rows: Rows) -> None:
     )
     if len(rows) > SHOWN_READERS:
         st.caption(f"{SHOWN_READERS:,} of {len(rows):,} commits are shown; Lag has those of one group.")
+    if not has_commits:
+        st.caption(f"Whether other groups have commits there is unknown: {COMMITS_INCOMPLETE.reason}.")
 
 
 def findings(known: Sequence[Finding]) -> None:

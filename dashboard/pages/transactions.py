@@ -13,7 +13,7 @@ SIGNALS = (Signal.TRANSACTIONS, Signal.PRODUCERS, Signal.END_OFFSETS)
 
 def open_ones(view: View) -> None:
     if found := transaction_answers.searched(view):
-        transaction_tables.open_ones(found, transaction_answers.waiting(view), view, shown_by=CHOSEN)
+        transaction_tables.open_ones(found, transaction_answers.would_wait(view, found), view, shown_by=CHOSEN)
     else:
         panel.empty(*transaction_answers.why_none(view))
 
@@ -27,7 +27,7 @@ def chosen(view: View) -> None:
     parts = transaction_answers.parts(view, one)
     transaction_tables.headline(one)
     transaction_tables.partitions(parts, one, view)
-    transaction_tables.readers(transaction_answers.readers(view, one))
+    transaction_tables.readers(transaction_answers.readers(view, one), transaction_answers.has_commits(view))
     transaction_tables.findings(transaction_answers.findings(view, one))
     transaction_tables.commands(parts, one, view)
 

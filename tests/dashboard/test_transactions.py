@@ -184,20 +184,57 @@ def test_groups_wait_where_their_commit_stands_at_the_stable_offset_that_it_hold
     log.append("committed_offsets", [
         commit("at", 0, 10), commit("marker", 0, 8), commit("behind", 0, 7), commit("past", 0, 11),
         commit("none", 0, None, committed_offset_unknown="no commit"),
-        commit("other", 1, 20),
+        commit("other", 1, 20), commit("pending", 0, None, is_pending=True),
+        commit("refused", 0, None, committed_offset_unknown="not permitted"),
+        commit("elsewhere", 1, None, committed_offset_unknown="not permitted"),
     ])  # fmt: skip
 
     waiting = transactions.waiting(ask(tmp_path, transaction_questions.WAITING, slack=2))
     readers = ask(tmp_path, transaction_questions.READERS, producer_id=1, producer_epoch=0)
 
-    assert waiting == {"1-0": Waiting(2, ("at", "marker"))}
+    assert waiting == {"1-0": Waiting(2, ("at", "marker"), 2)}
     assert {reader["group_id"]: transaction_facts.stands(reader) for reader in readers} == {
         "at": "at it: waits, if read_committed",
         "marker": "at it: waits, if read_committed",
         "behind": "3 offsets before it: still has something to read",
         "past": "past it: does not read read_committed",
         "other": "at it: waits, if read_committed",
+        "pending": "? its commit awaits the marker of a transaction",
+        "refused": "? not permitted",
+        "elsewhere": "? not permitted",
     }
+
+
+def test_a_group_whose_commit_is_unknown_is_told_where_nobody_is_seen_to_wait(log, tmp_path):
+    log.append("open_transactions", [described(1, '[["t", 0]]')])
+    log.append("open_producers", [opened(1, 0, 10)])
+    log.append("partition_offsets", [offsets(0, 10, 17)])
+    log.append("committed_offsets", [
+        commit("refused", 0, None, committed_offset_unknown="not permitted"), commit("behind", 0, 7),
+    ])  # fmt: skip
+
+    assert transactions.waiting(ask(tmp_path, transaction_questions.WAITING, slack=2)) == {"1-0": Waiting(0, (), 1)}
+
+
+UNKNOWN_HOLDER = {"held_back_unknown": 1, "held_back": None}
+
+
+@pytest.mark.parametrize(
+    ("columns", "groups", "has_commits", "said"),
+    [
+        ({}, transactions.NOBODY, True, "none"),
+        ({}, transactions.NOBODY, False, "unknown: not all commits were answered"),
+        ({}, Waiting(0, (), 2), True, "unknown: commits of 2 groups are not known"),
+        ({"held_back": 0}, transactions.NOBODY, False, "none"),
+        (UNKNOWN_HOLDER, transactions.NOBODY, True, "unknown: no answer names who holds the stable offset"),
+        ({}, Waiting(4, ("a", "b", "c", "d")), True, "a, b, c and 1 more"),
+        ({}, Waiting(1, ("a",)), False, "a; others: unknown"),
+        ({}, Waiting(1, ("a",), 1), True, "a; others: unknown"),
+        (UNKNOWN_HOLDER, Waiting(1, ("a",)), True, "a; others: unknown"),
+    ],
+)
+def test_nobody_waits_only_where_the_holder_and_all_commits_are_known(columns, groups, has_commits, said):
+    assert transactions.would_wait(one(**columns), groups, has_commits=has_commits) == said
 
 
 def test_a_commit_that_is_pending_or_unknown_says_so_and_not_that_it_waits():
@@ -244,7 +281,7 @@ def test_a_described_transaction_is_judged_by_its_coordinators_clock(age_ms, sta
 
 def test_without_a_start_its_age_is_at_least_what_was_seen():
     found = one(transaction_started_at_ms=None)
-    shown = transactions.table_row(found, None, VIEW)
+    shown = transactions.table_row(found, "none", VIEW)
 
     assert found.began == (AT_MS - 29_000, False)
     assert shown["For"] == "at least 29 s"
@@ -311,6 +348,17 @@ def test_all_have_told_of_transactions_where_nothing_failed_or_was_refused(signa
     of_coordinators = signal == "transactions"
     expected = transactions.Asked(coordinators=not of_coordinators, leaders=of_coordinators)
     assert transactions.asked((rounds | changed).values()) == expected
+
+
+@pytest.mark.parametrize("signal", ["groups", "committed_offsets"])
+@pytest.mark.parametrize("less", [{"answered": 2}, {"refused": 1}, {"error": "broker 2 did not answer"}, None])
+def test_all_commits_are_known_where_no_group_and_no_commit_failed_or_was_refused(signal, less):
+    rounds = {name: TOLD | {"signal": name} for name in ("groups", "committed_offsets")}
+    assert transactions.has_commits(rounds.values())
+
+    whole = rounds.pop(signal)
+    changed = {} if less is None else {signal: whole | less}
+    assert not transactions.has_commits((rounds | changed).values())
 
 
 def test_every_state_and_outcome_has_its_own_word_and_icon():

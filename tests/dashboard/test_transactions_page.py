@@ -37,9 +37,10 @@ def test_the_worst_transaction_comes_first_with_what_it_holds_back_and_who_waits
     hanging, late, normal = found.loc["9001 · 7"], found.loc["9003 · 11"], found.loc["9002 · 3"]
     assert (hanging["State"], hanging["Transactional id"], hanging["Held back"]) == ("✕ Hanging", "–", 410)
     assert hanging["Coordinator"] == "none lists it"
-    assert hanging["Would wait"] == story_transactions.GROUP
+    assert hanging["Would wait"] == f"{story_transactions.GROUP}; others: unknown", "one group's commits are refused"
     assert re.match(r"at least (19|2\d) min", hanging["For"])  # the collector began 20 minutes before the story ended
-    assert (late["State"], late["Held back"], late["Would wait"]) == ("△ Late", 1_900, "–")
+    assert (late["State"], late["Held back"]) == ("△ Late", 1_900)
+    assert late["Would wait"] == "unknown: not all commits were answered"
     assert (normal["State"], normal["Coordinator"]) == ("○ Open", "Ongoing, broker 3")
     nameless = found.loc["9004 · 0"]
     assert nameless["Unknown because"] == "no answer names who holds the stable offset"
@@ -56,6 +57,24 @@ def test_the_overview_counts_the_same_transactions(visit, believable):
     hanging, past, *rest = [word.split()[1] for word in shown["State"]]
     assert (hanging, rest) == ("Hanging", ["Late", "Open", "Open"])
     assert past in ("Expiring", "Overdue"), "its timeout passed before the story's end"
+
+
+def test_of_a_transaction_nobody_waits_for_only_where_all_commits_were_answered(visit, tmp_path):
+    folders, now = (tmp_path / "told", tmp_path / "refused"), now_ms()
+    for folder in folders:
+        folder.mkdir()
+    told, refused = (_bare(folder, refused=number) for number, folder in enumerate(folders))
+    for settings in (told, refused):
+        fixture_store.append(settings.parent / "data", "open_transactions", [
+            {"cluster_id": fixture_store.CLUSTER_ID, "transactional_id": "tx", "producer_id": 9001,
+             "producer_epoch": 7, "state": "Ongoing", "timeout_ms": 60_000, "transaction_started_at": now - 31_000,
+             "partitions": "[]", "coordinator": 1, "started_at": now - 30_000, "last_seen_at": now + 120_000}
+        ])  # fmt: skip
+
+    assert "No group with a commit on its partitions was seen." in words(visit(told, PAGE, transaction=HANGING))
+    said = words(visit(refused, PAGE, transaction=HANGING))
+    assert "Who has a commit on its partitions is unknown: not all commits were answered." in said
+    assert "No group with a commit" not in said
 
 
 def test_a_hanging_transaction_shows_its_abort_and_what_must_be_checked_first(visit, believable):
