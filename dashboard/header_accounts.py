@@ -8,6 +8,7 @@ from dashboard.names import cut
 
 Row = Mapping[str, Any]
 
+INTERVAL_MS = 10 * 60_000  # what the jobs over batch headers count at a time
 NOT_WANTED = "No topic's batch headers are read."
 DECLARE = 'Name topics in tidemark.toml: header_topics = ["orders"] under [[clusters]].'
 GAPS = (
@@ -21,13 +22,17 @@ TORN = (
 
 
 def windows(row: Row) -> str:
-    """What was computed, in one sentence."""
+    """What was computed and what was passed over, in one sentence: jobs that were down count only the newest of it."""
     if not row["windows"]:
         return (
             "No interval of batch headers that ended in this window has been counted yet: each waits for ten minutes."
         )
     counted = f"Counted from {wording.utc(row['from_ms'])} to {wording.utc(row['to_ms'])}, in intervals of 10 minutes"
-    without = row["windows"] - row["with_headers"]
+    spanned, without = round((row["to_ms"] - row["from_ms"]) / INTERVAL_MS), row["windows"] - row["with_headers"]
+    if spanned > row["windows"]:
+        counted += (
+            f": {wording.count(row['windows'])} of {wording.count(spanned)} intervals; the others were not counted"
+        )
     return counted + (f"; in {wording.plural(without, 'interval')} no header was read." if without else ".")
 
 

@@ -87,6 +87,19 @@ def test_what_was_counted_is_said_and_what_was_not_read_too(ask):
     assert "has been counted yet" in header_accounts.windows({"windows": 0})
 
 
+def test_intervals_that_were_passed_over_while_the_jobs_were_down_are_said_not_to_be_counted(ask):
+    (row,) = ask(WINDOWS, header_windows=[interval(NEWEST_MS), interval(NEWEST_MS - 2 * MINUTES_10)])
+    (whole,) = ask(WINDOWS, header_windows=[interval(BEFORE_MS)])
+
+    assert header_accounts.windows(row).endswith("10 minutes: 2 of 3 intervals; the others were not counted.")
+    assert header_accounts.windows(row | {"with_headers": 1}).endswith(
+        "2 of 3 intervals; the others were not counted; in 1 interval no header was read."
+    )
+    assert whole["windows"] == 3
+    assert "counted;" not in header_accounts.windows(whole)
+    assert header_accounts.windows(whole).endswith("in intervals of 10 minutes.")
+
+
 def test_the_page_shows_producers_and_transactions_or_says_which_setting_is_missing(visit, tmp_path):
     settings = fixture_store.write_settings(tmp_path)
     fixture_store.build(tmp_path / "data", now_ms(), quiet_minutes=2)
