@@ -19,7 +19,7 @@ GAP_STEPS = 1.5
 
 OTHER_EPOCH = Unknown("the leader changed between its two answers")
 NOT_SAMPLED = Unknown("not sampled in this round")
-NO_STATE: Row = {"leader": None, "replicas": (), "in_sync_replicas": (), "offline_replicas": ()}
+NO_STATE = "unknown: no state was read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,13 @@ def behind(offsets: Row | None, ends: LogEnds, replica: int) -> int | Unknown:
     return _difference(leader_end(offsets, ends), log_end(ends.get(replica)))
 
 
-def replica_rows(offsets: Row, ends: LogEnds, state: Row) -> list[dict[str, object]]:
+def replica_rows(offsets: Row, ends: LogEnds, state: Row | None) -> list[dict[str, object]]:
     """The replicas in one round: where each log ends, in full digits, and why a number is missing."""
-    replicas = sorted({*state["replicas"], *ends})
+    replicas = sorted({*(state["replicas"] if state else ()), *ends})
     return [_replica_row(replica, offsets, ends, state) for replica in replicas]
 
 
-def _replica_row(replica: int, offsets: Row, ends: LogEnds, state: Row) -> dict[str, object]:
+def _replica_row(replica: int, offsets: Row, ends: LogEnds, state: Row | None) -> dict[str, object]:
     end, lacks = ends.get(replica), behind(offsets, ends, replica)
     reasons = dict.fromkeys(one.reason for one in (log_end(end), lacks) if isinstance(one, Unknown))
     return {
@@ -124,7 +124,10 @@ def _replica_row(replica: int, offsets: Row, ends: LogEnds, state: Row) -> dict[
     }
 
 
-def role(replica: int, state: Row) -> str:
+def role(replica: int, state: Row | None) -> str:
+    """What the replica is in a state of the partition; None: none was read."""
+    if state is None:
+        return NO_STATE
     if replica == state["leader"]:
         return "leader"
     if replica not in state["replicas"]:

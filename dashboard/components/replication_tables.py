@@ -73,7 +73,7 @@ def newest_sample(one: Chosen) -> None:
     """The figure's last sample as tables, every offset in full digits."""
     if not one.offsets:
         return
-    offsets, state = one.offsets[-1], one.history[-1] if one.history else replica_offsets.NO_STATE
+    offsets, state = one.offsets[-1], one.history[-1] if one.history else None
     ends = replica_offsets.ends_by_tick(one.log_ends).get(offsets["tick"], {})
     tables.plain(
         replica_offsets.replica_rows(offsets, ends, state), None, "Log end offset of each replica in the newest sample"

@@ -112,6 +112,16 @@ def test_a_replica_that_was_never_asked_is_in_the_table_too():
     assert rows[2]["Role"] == "not in sync"
 
 
+def test_what_a_replica_is_is_unknown_where_no_state_was_read():
+    rows = replica_offsets.replica_rows(o(0), {1: end(0, 1, BASE), 2: end(0, 2, BASE)}, None)
+
+    assert [(row["Broker"], row["Role"]) for row in rows] == [
+        ("1", "unknown: no state was read"), ("2", "unknown: no state was read"),
+    ]  # fmt: skip
+    moved_away = replica_offsets.replica_rows(o(0), {9: end(0, 9, BASE)}, s(0, 1, 1, 2))
+    assert {row["Broker"]: row["Role"] for row in moved_away}["9"] == "no replica now"
+
+
 def test_the_leaders_offsets_are_text_with_the_reason_of_each_gap():
     high, stable, start = replica_offsets.offset_rows(
         o(1, last_stable_offset=None, last_stable_offset_unknown="refused")
