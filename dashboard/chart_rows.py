@@ -51,7 +51,7 @@ def of_members(spans: Iterable[Span]) -> list[Twin]:
 
 def of_storm(known: Counts) -> list[Twin]:
     starts = known.from_ms + known.bucket_ms * np.arange(len(known.counts))
-    counted = {"Rebalances": known.counts.astype(float)}
+    counted = {"Rebalances": known.counts}
     return [Twin("Rebalances by time, the newest first", _series_rows("From (UTC)", starts, counted))]
 
 

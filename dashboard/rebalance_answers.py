@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from dashboard import cached, rebalance_costs, shapes
 from dashboard.queries import Row, Rows
-from dashboard.rebalance_questions import LAG_AROUND, REBALANCING
+from dashboard.rebalance_costs import Counts
+from dashboard.rebalance_questions import BUCKETS_ASKED, LAG_AROUND, REBALANCING
 from dashboard.view import RAW_WINDOW_MS, View
 
 MINUTE_MS = 60_000
@@ -40,9 +41,11 @@ def cost_of(view: View, chosen: Row) -> dict[str, object]:
     return rebalance_costs.row(chosen, cached.in_window(view, REBALANCING), around.get(identity(chosen)), view)
 
 
-def bar_ms(view: View) -> int:
-    """How wide a bar of counted rebalances is."""
-    return shapes.bucket_ms(view.length_ms, cached.step_ms(view.cluster), rebalance_costs.BARS)
+def counted(view: View, rebalances: Rows) -> Counts:
+    """Rebalances of a storm by bars of the window."""
+    step_ms = shapes.bucket_ms(view.length_ms, cached.step_ms(view.cluster), rebalance_costs.BARS)
+    asked = cached.in_window(view, BUCKETS_ASKED, step_ms=step_ms)
+    return rebalance_costs.per_bucket(rebalances, asked, (view.from_ms, view.to_ms), step_ms)
 
 
 def _by_identity(rows: Rows) -> dict[str, Row]:

@@ -29,7 +29,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Rebalances per bucket of the window."""
+    """Rebalances per bucket of the window; NaN where none was seen and no round asked the groups."""
 
     from_ms: int
     bucket_ms: int
@@ -140,12 +140,15 @@ def listed(rebalances: Sequence[Row]) -> list[tuple[Row, int]]:
     return rows
 
 
-def per_bucket(rebalances: Iterable[Row], from_ms: int, to_ms: int, step_ms: int) -> Counts:
-    """Rebalances over regular buckets. A bucket without one had none that was seen: samples may miss a short one."""
-    start = from_ms - from_ms % step_ms
-    counts = np.zeros(max(1, -(-(to_ms - start) // step_ms)), dtype=np.int32)
-    for one in rebalances:
-        at = (one["observed_at_ms"] - start) // step_ms
+def per_bucket(rebalances: Iterable[Row], asked: Iterable[Row], window: tuple[int, int], step_ms: int) -> Counts:
+    """Rebalances over regular buckets of the window (from, to); `asked` are those in which a round asked the groups.
+
+    A bucket without one had none that was seen: samples may miss a short one.
+    """
+    start = window[0] - window[0] % step_ms
+    counts = np.full(max(1, -(-(window[1] - start) // step_ms)), np.nan, dtype=np.float32)
+    for at_ms, number in [(row["at_ms"], 0) for row in asked] + [(one["observed_at_ms"], 1) for one in rebalances]:
+        at = (at_ms - start) // step_ms
         if 0 <= at < len(counts):
-            counts[at] += 1
+            counts[at] = np.nan_to_num(counts[at]) + number
     return Counts(start, step_ms, counts)

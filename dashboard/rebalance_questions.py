@@ -35,3 +35,7 @@ STATES = Question(("group_state",), """
     SELECT group_id, group_type, state, state_unknown, members, group_epoch, epoch_ms(started_at) AS started_at_ms,
            epoch_ms(last_seen_at) AS last_seen_at_ms, epoch_ms(ended_before) AS ended_before_ms, ended_reason
     FROM group_state WHERE cluster_id = $cluster_id AND group_id = $group_id ORDER BY started_at""")  # fmt: skip
+# The buckets about which a round asked the groups: of the time since the round before.
+BUCKETS_ASKED = Question(("rounds",), """
+    SELECT DISTINCT unnest([epoch_ms(observed_at) - interval_ms, epoch_ms(observed_at)]) // $step_ms * $step_ms AS at_ms
+    FROM rounds WHERE cluster_id = $cluster_id AND signal = 'groups' AND answered > 0 ORDER BY at_ms""")  # fmt: skip

@@ -20,6 +20,7 @@ LANE_PX, AXIS_PX, CLICK_PX = 22, 46, 10
 WHOLE = 1_000  # characters
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
+NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
 
 def mark_traces(marks: Iterable[Mark], line: str) -> list[go.Scatter]:
@@ -121,6 +122,19 @@ def lane_text(lane: str) -> str:
 def line_colour(view: View) -> str:
     """Blue that is neither too dim nor too bright."""
     return LINE_ON_DARK if view.is_dark else LINE
+
+
+def gaps(values: np.ndarray, from_ms: int, bucket_ms: int) -> list[dict[str, object]]:
+    """A grey rectangle of the upper plot over each run of bars that are not known (NaN)."""
+    edges = np.flatnonzero(np.diff(np.isnan(values).astype(np.int8), prepend=0, append=0))
+    return [
+        {
+            "type": "rect", "xref": "x", "yref": "y domain", "y0": 0, "y1": 1, "layer": "below", "line_width": 0,
+            "x0": time_text(from_ms + first * bucket_ms), "x1": time_text(from_ms + end * bucket_ms),
+            "fillcolor": NOT_OBSERVED,
+        }
+        for first, end in edges.reshape(-1, 2).tolist()
+    ]  # fmt: skip
 
 
 def framed(figure: go.Figure, from_ms: int, to_ms: int, height_px: int) -> go.Figure:

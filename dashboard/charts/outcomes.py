@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from dashboard.charts.frame import LANE_PX, bars_of, framed, lane_text, marks_of, time_text
+from dashboard.charts.frame import LANE_PX, bars_of, framed, gaps, lane_text, marks_of, time_text
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.transaction_words import OUTCOMES, STATES, Outcome
 from dashboard.view import View
@@ -21,7 +21,6 @@ PATTERNS: Mapping[Look, str] = {
     STATES[TransactionClass.OVERDUE]: "x",
     STATES[TransactionClass.UNLISTED]: ".",
 }
-NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
 
 def outcomes_over_lanes(shown: Outcomes, lanes: Lanes, view: View) -> go.Figure:
@@ -47,7 +46,7 @@ def outcomes_over_lanes(shown: Outcomes, lanes: Lanes, view: View) -> go.Figure:
         legend_itemdoubleclick=False,
         uniformtext={"minsize": 9, "mode": "hide"},
         margin_t=LEGEND_PX,
-        shapes=list(_gaps(shown)),
+        shapes=gaps(shown.committed, shown.from_ms, shown.bucket_ms),
     )
 
 
@@ -82,15 +81,3 @@ def _pattern(look: Look) -> dict[str, object]:
 
 def _looks(looks: Iterable[Look]) -> list[Look]:
     return list(dict.fromkeys(looks))
-
-
-def _gaps(shown: Outcomes) -> Iterator[dict[str, object]]:
-    """A rectangle over each run of buckets in which nobody looked or headers were not read."""
-    unknown = np.isnan(shown.committed).astype(np.int8)
-    edges = np.flatnonzero(np.diff(unknown, prepend=0, append=0))
-    for first, end in edges.reshape(-1, 2).tolist():
-        yield {
-            "type": "rect", "xref": "x", "yref": "y domain", "y0": 0, "y1": 1, "layer": "below", "line_width": 0,
-            "x0": time_text(shown.from_ms + first * shown.bucket_ms),
-            "x1": time_text(shown.from_ms + end * shown.bucket_ms), "fillcolor": NOT_OBSERVED,
-        }  # fmt: skip

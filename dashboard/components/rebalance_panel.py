@@ -97,12 +97,13 @@ def _lanes(view: View, group_id: str) -> None:
 
 
 def _storm(mine: Rows, view: View) -> None:
-    known = rebalance_costs.per_bucket(mine, view.from_ms, view.to_ms, rebalance_answers.bar_ms(view))
+    known = rebalance_answers.counted(view, mine)
     figure = rebalances_per_bucket(known, view)
     st.plotly_chart(figure, config=STILL, alt="Rebalances of the group over time; tables follow")
     st.caption(
         f"{wording.count(len(mine))} rebalances are too many to draw one by one: they are counted by "
-        f"{wording.duration(known.bucket_ms)}. A shorter window lists each and shows the members."
+        f"{wording.duration(known.bucket_ms)}. Grey: the groups were not asked, never zero. A shorter window lists "
+        "each and shows the members."
     )
     twins.draw("storm", lambda: chart_rows.of_storm(known))
 

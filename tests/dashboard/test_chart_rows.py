@@ -45,9 +45,11 @@ def test_leaders_elections_and_the_time_below_min_isr_stand_in_one_order():
 
 
 def test_rebalances_that_are_counted_have_a_row_for_every_bar():
-    (counted,) = chart_rows.of_storm(rebalance_costs.Counts(AT_MS, 60_000, np.array([2, 0], dtype=np.int32)))
+    (counted,) = chart_rows.of_storm(rebalance_costs.Counts(AT_MS, 60_000, np.array([2, 0, np.nan])))
 
-    assert [(row["From (UTC)"][11:19], row["Rebalances"]) for row in counted.rows] == [("16:01:00", 0), ("16:00:00", 2)]
+    assert [(row["From (UTC)"][11:19], row["Rebalances"]) for row in counted.rows] == [
+        ("16:02:00", None), ("16:01:00", 0), ("16:00:00", 2),
+    ]  # fmt: skip
 
 
 def test_names_that_hide_characters_are_written_out():

@@ -105,13 +105,32 @@ def test_a_storm_is_one_row_of_the_table_where_its_newest_stands_and_selects_its
     assert rebalance_answers.identity_of_row(*rows[0]) == "g@storm", "the same while it goes on"
 
 
-def test_a_storm_is_counted_by_bucket():
-    known = rebalance_costs.per_bucket([change(0, 1), change(0, 1), change(0, 7)], AT_MS, AT_MS + 60_000, 10_000)
+def test_a_storm_is_counted_by_bucket_and_is_zero_only_where_groups_were_asked():
+    asked = [{"at_ms": AT_MS + at} for at in (-10_000, 0, 10_000, 50_000)]
+    rebalances = [change(0, 1), change(0, 1), change(0, 7)]
 
-    assert list(known.counts) == [2, 0, 0, 1, 0, 0]
+    known = rebalance_costs.per_bucket(rebalances, asked, (AT_MS, AT_MS + 60_000), 10_000)
+
+    np.testing.assert_array_equal(known.counts, [2, 0, np.nan, 1, np.nan, 0])
     figure = rebalances_per_bucket(known, VIEW)
-    assert list(figure.data[0].y) == [2, 0, 0, 1, 0, 0]
-    assert figure.data[0].y.dtype == np.int32
+    np.testing.assert_array_equal(figure.data[0].y, known.counts)
+    assert [(one.x0[17:19], one.x1[17:19]) for one in figure.layout.shapes] == [("20", "30"), ("40", "50")]
+
+
+def test_groups_are_asked_about_the_time_since_the_round_before(log, tmp_path):
+    log.append("rounds", [
+        {"cluster_id": "c", "cluster": "x", "tick": tick, "signal": signal, "answered": answered, "asked": 1,
+         "observed_at": AT_MS + at, "interval_ms": STEP_MS}
+        for tick, (signal, answered, at) in enumerate((
+            ("groups", 1, 12_000), ("groups", 1, 19_000), ("end_offsets", 1, 45_000), ("groups", 0, 65_000),
+        ))
+    ])  # fmt: skip
+
+    rows = queries.ask(
+        tmp_path, AT_MS, AT_MS + 100_000, rebalance_questions.BUCKETS_ASKED, {"cluster_id": "c", "step_ms": 10_000}
+    )
+
+    assert [row["at_ms"] - AT_MS for row in rows] == [0, 10_000]
 
 
 @pytest.fixture
