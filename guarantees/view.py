@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from guarantees.beyond_end import Readers
 from guarantees.elections import Election
 from guarantees.epochs import EpochCheck
 from guarantees.findings import Evidence, Finding, Kind, Place
@@ -65,9 +66,10 @@ class View:
     def coverage(self, signal: Signal) -> Coverage | None:
         return next((coverage for coverage in self.round.coverage if coverage.signal == signal), None)
 
-    def readers(self, partitions: Set[TopicPartition]) -> dict[TopicPartition, list[Reading]]:
-        """Who has committed on a few partitions, by group."""
-        return readers(self.round, self.offsets, partitions)
+    def readers(self, partitions: Set[TopicPartition]) -> dict[TopicPartition, Readers]:
+        """Who has committed on a few partitions, and of whom that is not known, by group."""
+        known, unknown = readers(self.round, self.offsets, partitions), unknown_readers(self.round, partitions)
+        return {partition: Readers(known[partition], unknown[partition]) for partition in partitions}
 
 
 def readers(
@@ -82,6 +84,17 @@ def readers(
             if known_commit is not None:
                 found[key.topic_partition].append(known_commit)
     return {partition: sorted(readings, key=lambda r: r.key) for partition, readings in found.items()}
+
+
+def unknown_readers(observed: Round, partitions: Set[TopicPartition]) -> dict[TopicPartition, list[str]]:
+    """Groups whose commit on a few partitions is not known: not answered, or awaiting a transaction's marker."""
+    found: dict[TopicPartition, list[str]] = {partition: [] for partition in partitions}
+    topics = {partition.topic for partition in partitions}
+    for key, commit in observed.commits.items() if partitions else ():
+        is_known = isinstance(commit.committed_offset, int | None) and not commit.is_pending
+        if not is_known and key.topic in topics and key.topic_partition in partitions:
+            found[key.topic_partition].append(key.group_id)
+    return {partition: sorted(groups) for partition, groups in found.items()}
 
 
 def open_cuts(memory: Memory) -> dict[TopicPartition, list[Finding]]:

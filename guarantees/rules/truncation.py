@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from guarantees.amounts import counted
+from guarantees.beyond_end import BeyondEnd, Readers, beyond_end
 from guarantees.elections import is_outside, last_state_before
 from guarantees.epochs import EpochCheck
 from guarantees.findings import Bounds, Finding, Grade, Kind, Statement, Unit
 from guarantees.observations import EpochEnd, PartitionOffsets, PartitionState, ReplicaOffset
 from guarantees.places import TopicPartition
 from guarantees.times import utc
-from guarantees.triage import Reading
 from guarantees.view import View, known, number, partition_place, present, topic_partition
 
 
@@ -58,9 +58,9 @@ def opened(view: View) -> Iterator[Finding]:
     high watermark need not fall at a loss: records written since may hide it, or a longer log of an older epoch.
     """
     losses = [*_falls(view), *_cuts(view)]
-    readings = view.readers({loss.partition for loss in losses})
+    readers = view.readers({loss.partition for loss in losses})
     for loss in losses:
-        yield _finding(view, loss, readings[loss.partition])
+        yield _finding(view, loss, readers[loss.partition])
 
 
 def continued(finding: Finding, view: View) -> Finding:
@@ -146,10 +146,10 @@ def _old_end(finding: Finding) -> int:
     return number(finding.evidence, "high_watermark_before")
 
 
-def _finding(view: View, loss: Loss, readings: list[Reading]) -> Finding:
+def _finding(view: View, loss: Loss, readers: Readers) -> Finding:
     after, epoch = loss.after, known(loss.after.leader_epoch)
     last = last_state_before(view.before, loss.partition, after.topic_id, epoch)
-    beyond = [r for r in readings if r.committed_offset > loss.first_lost]
+    beyond = beyond_end(readers, loss.first_lost)
     eligible = None if last is None else last.eligible_leader_replicas
     return Finding(
         kind=Kind.LOG_TRUNCATED,
@@ -176,14 +176,14 @@ def _finding(view: View, loss: Loss, readings: list[Reading]) -> Finding:
             "is_unclean": is_outside(last, after.broker),
             "new_leader_log_end_offset_before": loss.new_leaders_end,
             "offsets_above_high_watermark_before": loss.tail,
-            "groups_beyond_end": [{"group_id": r.key.group_id, "committed_offset": r.committed_offset} for r in beyond],
+            **beyond.evidence,
         },
         happened_at_ms=after.observed_at_ms,
         last_seen_at_ms=after.observed_at_ms,
     )
 
 
-def _statements(loss: Loss, last: PartitionState | None, beyond: Sequence[Reading]) -> tuple[Statement, ...]:
+def _statements(loss: Loss, last: PartitionState | None, beyond: BeyondEnd) -> tuple[Statement, ...]:
     found = [Statement(Grade.PROVEN, _headline(loss)), _cause(last, loss.after)]
     if loss.most is not None and loss.most > loss.count:
         text = f"Up to {counted(loss.most, 'offset')}: the new leader's log ended there when last seen."
@@ -194,10 +194,10 @@ def _statements(loss: Loss, last: PartitionState | None, beyond: Sequence[Readin
             f"{loss.count + loss.tail:,} in all; only acks 0 or 1 acknowledge such."
         )
         found.append(Statement(Grade.POSSIBLE, text))
-    if beyond:
-        names = ", ".join(f"{r.key.group_id} ({r.committed_offset:,})" for r in beyond)
-        found.append(Statement(Grade.PROVEN, f"Groups committed beyond the new end {loss.first_lost:,}: {names}."))
-    return tuple(found)
+    if beyond.commits:
+        text = f"Groups committed beyond the new end {loss.first_lost:,}: {beyond.named}."
+        found.append(Statement(Grade.PROVEN, text))
+    return (*found, *beyond.not_observed)
 
 
 def _headline(loss: Loss) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from guarantees.beyond_end import beyond_end
 from guarantees.elections import Election, is_last_known, is_outside
 from guarantees.epochs import CHECK_WITHIN_MS, EpochCheck
 from guarantees.findings import Finding, Grade, Kind, Statement
@@ -74,21 +75,19 @@ def _with_check(finding: Finding, view: View, partition: TopicPartition, check: 
         statements = (finding.statements[0], Statement(Grade.PROVEN, text))
         return replace(finding, statements=statements, evidence={**finding.evidence, "is_cut": False})
     first, last = check.cut.first_lost, check.cut.last_high_watermark
-    readings = view.readers({partition})[partition]
-    beyond = [r for r in readings if r.committed_offset > first]
+    beyond = beyond_end(view.readers({partition})[partition], first)
     text = f"The new leader's log lacks the visible offsets from {first:,}, at least up to {last - 1:,}."
-    if beyond:
-        text += (
-            f" Committed beyond {first:,}: {', '.join(f'{r.key.group_id} ({r.committed_offset:,})' for r in beyond)}."
-        )
+    if beyond.commits:
+        text += f" Committed beyond {first:,}: {beyond.named}."
     headline = _graver(finding.statements[0], finding.evidence["eligible_leader_replicas_before"])
     evidence = {
         **finding.evidence,
         "is_cut": True,
         "first_lost_offset": first,
-        "groups_beyond_end": [{"group_id": r.key.group_id, "committed_offset": r.committed_offset} for r in beyond],
+        **beyond.evidence,
     }
-    return replace(finding, severity=4, statements=(headline, Statement(Grade.PROVEN, text)), evidence=evidence)
+    told = (headline, Statement(Grade.PROVEN, text), *beyond.not_observed)
+    return replace(finding, severity=4, statements=told, evidence=evidence)
 
 
 def _finding(view: View, partition: TopicPartition, election: Election) -> Finding:

@@ -1,6 +1,7 @@
 import pytest
 
 from guarantees.findings import Grade, Kind
+from guarantees.unknown import Unknown
 from tests.guarantees.builders import finding, findings, replica, seen, state
 
 CUT = Kind.LOG_TRUNCATED
@@ -92,6 +93,21 @@ def test_groups_committed_beyond_the_new_end_are_named():
 
     assert found.evidence["groups_beyond_end"] == [{"group_id": "payments", "committed_offset": 1400}]
     assert within.evidence["groups_beyond_end"] == []
+
+
+@pytest.mark.parametrize("unknown", [{"committed": Unknown("broker 1 did not answer")}, {"pending": True}])
+def test_a_group_whose_commit_is_unknown_at_a_cut_is_counted_and_named_as_not_observable(unknown):
+    found = finding(seen(0, high=1500, committed=1400), seen(5, high=1100, epoch=1, **unknown), kind=CUT)
+    known = finding(seen(0, high=1500, committed=1400), seen(5, high=1100, epoch=1, committed=1400), kind=CUT)
+    without = finding(seen(0, high=1500), seen(5, high=1100, epoch=1, no_commit=True), kind=CUT)
+
+    assert (found.evidence["groups_beyond_end"], found.evidence["groups_unknown"]) == ([], 1)
+    assert found.statements[-1].grade is Grade.NOT_OBSERVABLE
+    assert "Whether 1 group committed beyond 1,100" in found.statements[-1].text
+    assert found.statements[-1].text.endswith("known in this round: payments.")
+    for one in (known, without):
+        assert one.evidence["groups_unknown"] == 0
+        assert "Whether 1 group" not in one.statements[-1].text
 
 
 def test_a_cut_closes_when_the_log_has_grown_past_its_old_end():

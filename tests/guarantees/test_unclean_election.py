@@ -3,6 +3,7 @@ from dataclasses import replace
 import pytest
 
 from guarantees.findings import Grade, Kind
+from guarantees.unknown import Unknown
 from tests.guarantees.builders import epoch_end, finding, findings, seen, state
 
 UNCLEAN = Kind.UNCLEAN_ELECTION
@@ -110,6 +111,18 @@ def test_a_commit_up_to_the_new_end_is_not_named():
     found = finding(BEFORE, checked(5, 4, 1400, committed=1400), checked(10, 4, 1400, committed=1400), kind=UNCLEAN)
 
     assert found.evidence["groups_beyond_end"] == []
+
+
+def test_a_group_whose_commit_is_unknown_when_a_cut_is_shown_is_named_as_not_observable():
+    unknown = Unknown("broker 1 did not answer")
+    rounds = (BEFORE, checked(5, 4, 1400, committed=1450), checked(10, 4, 1400, committed=unknown))
+
+    found = finding(*rounds, kind=UNCLEAN)
+
+    assert (found.evidence["groups_beyond_end"], found.evidence["groups_unknown"]) == ([], 1)
+    assert found.statements[-1].grade is Grade.NOT_OBSERVABLE
+    assert "Whether 1 group committed beyond 1,400" in found.statements[-1].text
+    assert "payments" in found.statements[-1].text
 
 
 def test_it_says_so_when_nothing_is_missing_and_closes_when_every_replica_follows():
