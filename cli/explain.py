@@ -8,7 +8,7 @@ from typing import Any
 
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
-from dashboard import explained, promise_questions, queries, record_reading, standing, traces
+from dashboard import explained, promise_questions, queries, rebalances_read, record_reading, standing, traces
 from dashboard.coverage import LAST_ANSWERED, with_last_answers
 from dashboard.explained import Explanation
 from dashboard.freshness import freshness
@@ -64,7 +64,7 @@ def _explanation(
     of_one = {"group_id": pipeline.group_id, "topic": pipeline.source}
     answers = heard.newest((*promise_questions.OF_THE_NEWEST_ROUND, queries.GROUP_STATES))
     answers |= heard.recent((*promise_questions.OF_RECENT, *promise_questions.OF_ONE_RECENT), **of_one)
-    answers |= heard.last_day((queries.SAMPLED, queries.REBALANCES))
+    answers |= heard.last_day((queries.SAMPLED,))
     answers |= heard.last_day((promise_questions.ROUNDS_SEEN,), signal=Signal.END_OFFSETS)
     answers |= heard.last_day((promise_questions.LAST_CAUGHT_UP,), **of_one)
     findings = _findings(heard)
@@ -82,8 +82,9 @@ def _explanation(
         rounds,
     )
     judged = pipeline_verdict(pipeline, findings, sight, now_ms=heard.now_ms, window_from_ms=from_ms)
-    rebalances = answers.get(queries.REBALANCES, ())
-    causes = explained.causes_of(findings, rebalances, heard.cluster_id or "", pipelines)
+    cluster_id = heard.cluster_id or ""
+    rebalances = rebalances_read.rebalances(heard.data_dir, cluster_id, findings, heard.now_ms)
+    causes = explained.causes_of(findings, rebalances, cluster_id, pipelines)
     return explained.explanation(judged, answers, findings, causes)
 
 

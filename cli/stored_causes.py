@@ -1,9 +1,9 @@
-"""What explains stored findings: their evidence, the rebalances of the last day, and the declared pipelines."""
+"""What explains stored findings: their evidence, the rebalances that are kept, and the declared pipelines."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dashboard import explained, queries
+from dashboard import explained, queries, rebalances_read
 from guarantees.findings import Finding
 from guarantees.links import Cause
 from guarantees.promises import Pipeline
@@ -20,8 +20,7 @@ def stored_causes(settings: Settings, findings: Iterable[Finding], now_ms: int) 
     found: dict[str, tuple[Cause, ...]] = {}
     for cluster_id in {finding.place.cluster_id for finding in known}:
         own = [finding for finding in known if finding.place.cluster_id == cluster_id]
-        about = {"cluster_id": cluster_id}
-        rebalances = queries.ask(data_dir, now_ms - DAY_MS, now_ms, queries.REBALANCES, about)
+        rebalances = rebalances_read.rebalances(data_dir, cluster_id, own, now_ms)
         pipelines = list(_pipelines(settings, names.get(cluster_id)))
         found |= explained.causes_of(own, rebalances, cluster_id, pipelines)
     return found

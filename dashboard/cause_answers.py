@@ -1,11 +1,17 @@
 """What explains the findings, and what a pipeline's promise needs, put together from cached answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from dashboard import answers, cached, explained, known_findings, promise_questions, queries
+from dashboard.cached import DAY_MS, HOUR_MS
 from dashboard.explained import Explanation
+from dashboard.queries import Rows
+from dashboard.rebalance_questions import REBALANCES_OF
+from dashboard.remembered import remembered
 from dashboard.view import View
-from guarantees.causes import followed_by
+from guarantees.cause_links import LINKS
+from guarantees.causes import followed_by, wanted_rebalances
 from guarantees.findings import Finding
 from guarantees.links import Cause
 
@@ -32,8 +38,27 @@ def _causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
     heard, known = cached.heard(view), [history.finding for history in known_findings.findings(view).values()]
     if heard is None:
         return {}
-    rebalances = cached.last_day(view, queries.REBALANCES)
-    return explained.causes_of(known, rebalances, heard.cluster_id, answers.pipelines(view))
+    return explained.causes_of(known, rebalances(heard.cluster_id, known), heard.cluster_id, answers.pipelines(view))
+
+
+def rebalances(cluster_id: str, findings: Iterable[Finding]) -> Rows:
+    """Those that may explain the findings, whatever the window; what lies a day back is read once an hour."""
+    wanted = wanted_rebalances(findings, LINKS)
+    if wanted is None:
+        return []
+    settled_ms = max(wanted.from_ms, (wanted.to_ms - DAY_MS) // HOUR_MS * HOUR_MS)
+    about = {"cluster_id": cluster_id, "groups": list(wanted.group_ids)}
+    newest = cached.ask(cached.data_dir(), settled_ms, wanted.to_ms + 1, REBALANCES_OF, about)
+    return [*newest, *_settled(cached.data_dir(), wanted.from_ms, settled_ms, cluster_id, wanted.group_ids)]
+
+
+@remembered(4, kept_for_s=3_600)
+def _settled(data_dir: str, from_ms: int, to_ms: int, cluster_id: str, group_ids: tuple[str, ...]) -> Rows:
+    """A month of a large cluster takes seconds to read, and what is over stays as it was."""
+    if from_ms >= to_ms:
+        return []
+    about = {"cluster_id": cluster_id, "groups": list(group_ids)}
+    return queries.ask(Path(data_dir), from_ms, to_ms, REBALANCES_OF, about)
 
 
 def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:

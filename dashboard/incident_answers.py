@@ -12,6 +12,7 @@ from dashboard import (
     actions,
     answers,
     cached,
+    cause_answers,
     concerns,
     explained,
     incident_places,
@@ -19,7 +20,7 @@ from dashboard import (
     incident_story,
     kept,
     known_findings,
-    queries,
+    rebalances_read,
 )
 from dashboard.actions import IncidentHandling
 from dashboard.concerns import Concern
@@ -64,7 +65,8 @@ def _known(data_dir: str, version: str, view: View) -> Known:
     cluster_id = _cluster_id(view)
     histories = known_findings.newest(cluster_id) if cluster_id else {}
     findings, pipelines = [history.finding for history in histories.values()], answers.pipelines(view)
-    why = explained.causes_of(findings, cached.last_day(view, queries.REBALANCES), cluster_id or "", pipelines)
+    rebalances = cause_answers.rebalances(cluster_id, findings) if cluster_id else []
+    why = explained.causes_of(findings, rebalances, cluster_id or "", pipelines)
     incidents = every_incident(findings, why, pipelines)
     by_name = {name: one for one in incidents for name in one.known_as}
     judged = {one.finding.finding_id: one for one in concerns.concerns(histories.values(), pipelines)}
@@ -131,7 +133,8 @@ def _judged(now: Known, incident: Incident) -> Judged:
 def story(view: View, incident: Incident, unseen: Iterable[Unknown] = ()) -> Story:
     """`unseen`: what the window lacks, where that is told."""
     now = known(view)
-    return incident_story.story(incident, now.pipelines, now.causes, known_findings.handled(), unseen)
+    gone = rebalances_read.not_looked_for(Path(cached.data_dir()), incident.findings, now.causes)
+    return incident_story.story(incident, now.pipelines, now.causes, known_findings.handled(), (*unseen, *gone))
 
 
 def unseen(view: View, incident: Incident) -> list[Unknown]:

@@ -1,4 +1,4 @@
-"""How far back the raw samples go."""
+"""How far back the raw samples and the history go."""
 
 from pathlib import Path
 
@@ -15,6 +15,11 @@ def oldest_hour_ms(data_dir: Path) -> int | None:
 def newest_hour_ms(data_dir: Path) -> int | None:
     """The start of the newest one."""
     return _start_ms(hour_folders(data_dir, TABLES["partition_offsets"])[-1:])
+
+
+def oldest_history_ms(data_dir: Path) -> int | None:
+    """The start of the oldest hour of rounds, which are kept as long as rebalances are."""
+    return _start_ms(hour_folders(data_dir, TABLES["rounds"])[:1])
 
 
 def _start_ms(hours: list[Path]) -> int | None:

@@ -17,6 +17,7 @@ from guarantees.links import (
     Link,
     LinkTable,
     SinkLink,
+    WantedRebalances,
     earliest_ms,
 )
 from guarantees.promises import Pipeline
@@ -44,6 +45,29 @@ def causes(
     earlier = _Earlier(known, rebalances, pipelines)
     found = {effect.finding_id: tuple(_ranked(effect, earlier.explaining(effect, links))) for effect in known}
     return {finding_id: explained for finding_id, explained in found.items() if explained}
+
+
+def by_rebalances(findings: Iterable[Finding], links: LinkTable) -> list[Finding]:
+    """The findings that a rebalance may explain."""
+    kinds = {link.effect for link in links.rebalances}
+    return [one for one in findings if one.kind in kinds and one.place.group_id is not None]
+
+
+def wanted_rebalances(findings: Iterable[Finding], links: LinkTable) -> WantedRebalances | None:
+    """What must be read to explain these findings, and no more; None where no rebalance explains any of them."""
+    effects = by_rebalances(findings, links)
+    if not effects:
+        return None
+    return WantedRebalances(
+        group_ids=tuple(sorted({str(one.place.group_id) for one in effects})),
+        from_ms=min(wanted_from_ms(one) for one in effects),
+        to_ms=max(max(one.happened_at_ms + REBALANCE_EXPLAINS_MS, one.last_seen_at_ms) for one in effects),
+    )
+
+
+def wanted_from_ms(effect: Finding) -> int:
+    """The earliest moment at which a rebalance that explains the finding may have been observed."""
+    return effect.happened_at_ms - REBALANCE_EXPLAINS_MS
 
 
 def followed_by(explained: Mapping[str, Sequence[Cause]]) -> dict[str, tuple[str, ...]]:
@@ -113,7 +137,7 @@ class _Earlier:
 
     def _rebalances(self, effect: Finding) -> Sequence[GroupRebalance]:
         found = self._of_group.get((effect.place.cluster_id, effect.place.group_id or ""), [])
-        return found[bisect_left(found, effect.happened_at_ms - REBALANCE_EXPLAINS_MS, key=_observed_ms) :]
+        return found[bisect_left(found, wanted_from_ms(effect), key=_observed_ms) :]
 
 
 def _observed_ms(rebalance: GroupRebalance) -> int:

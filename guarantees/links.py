@@ -28,6 +28,15 @@ class GroupRebalance:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedRebalances:
+    """The rebalances that may explain some findings: of these groups, observed in this time (ms since 1970, UTC)."""
+
+    group_ids: tuple[str, ...]
+    from_ms: int
+    to_ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Cause:
     """`statement` is true to its grade. `finding_id`: the earlier finding; None where an event explains it.
 

@@ -40,7 +40,8 @@ def evidence_section(look: Look) -> Section:
     gone = sum(gap.to_ms - gap.from_ms for gap in look.gaps)
     gaps = f"{wording.plural(len(look.gaps), 'gap')}, together {wording.duration(gone)}." if gone else "No gap."
     return Section("Availability of evidence", (
-        Sentence(said), Sentence(gaps), gap_table("gaps", "Without any round", look.gaps), coverage_table(look),
+        Sentence(said), Sentence(gaps), *unknown_sentences(look.not_looked_for),
+        gap_table("gaps", "Without any round", look.gaps), coverage_table(look),
     ))  # fmt: skip
 
 

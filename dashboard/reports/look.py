@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 
-from dashboard import action_log, actions, explained, queries
+from dashboard import action_log, actions, explained, rebalances_read
 from dashboard.actions import Handling, IncidentHandling
 from dashboard.queries import Question, Rows
 from dashboard.reports import questions
@@ -20,6 +20,7 @@ from guarantees.links import Cause
 from guarantees.promise_time import Stretch
 from guarantees.promises import Pipeline, Verdict
 from guarantees.times import utc
+from guarantees.unknown import Unknown
 from settings import ClusterSettings, Settings
 from store.findings import load_events
 
@@ -68,14 +69,15 @@ class Look:
 
     @cached_property
     def causes(self) -> Mapping[str, tuple[Cause, ...]]:
-        """As the pages tell them: by the rebalances of the day before the window ends and before the report."""
-        seen = [
-            row
-            for end_ms in {self.to_ms, self.made_ms}
-            for row in self.between(end_ms - DAY_MS, end_ms, queries.REBALANCES)
-        ]
-        once = {(row["group_id"], row["observed_at_ms"]): row for row in seen}
-        return explained.causes_of(self.findings, list(once.values()), self.stored.cluster_id or "", self.pipelines)
+        """As the pages tell them: by all the rebalances that are kept of when the findings happened."""
+        cluster_id = self.stored.cluster_id or ""
+        seen = rebalances_read.rebalances(self.stored.data_dir, cluster_id, self.findings, self.made_ms)
+        return explained.causes_of(self.findings, seen, cluster_id, self.pipelines)
+
+    @cached_property
+    def not_looked_for(self) -> Sequence[Unknown]:
+        """The causes of findings in the window that nobody can look for any more."""
+        return rebalances_read.not_looked_for(self.stored.data_dir, self.in_window(self.findings), self.causes)
 
     @cached_property
     def incidents(self) -> list[Incident]:

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from guarantees.cause_links import LINKS
-from guarantees.causes import causes, followed_by
+from guarantees.causes import causes, followed_by, wanted_rebalances
 from guarantees.findings import Finding, FindingState, Grade, Kind, Place, Statement
 from guarantees.incidents import every_incident, incidents
 from guarantees.lifecycle import changes, fold
-from guarantees.links import Cause, GroupRebalance, earliest_ms
+from guarantees.links import Cause, GroupRebalance, WantedRebalances, earliest_ms
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Pipeline
 from guarantees.verdicts import OF_GROUP
@@ -545,3 +545,13 @@ def test_an_incident_closes_with_its_last_finding_and_says_where_no_cause_was_ob
     assert (incident.state, incident.from_ms, incident.to_ms) == (FindingState.CLOSED, T + 5_000, T + 90_000)
     assert incident.sentences[0].endswith("Cause not observed.")
     assert told(over[0], replace(STOOD))[0].to_ms is None
+
+
+def test_rebalances_are_wanted_of_the_groups_and_for_as_long_as_they_may_explain_a_finding():
+    stalled = fact(Kind.GROUP_STALLED, 5, group_id="other")
+
+    assert wanted_rebalances([STOPPED, stalled, REWIND], LINKS) == WantedRebalances(
+        tuple(sorted((GROUP, "other"))), T - 55_000, T + 200_000
+    )
+    assert wanted_rebalances([stalled], LINKS) == WantedRebalances(("other",), T - 55_000, T + 65_000)
+    assert wanted_rebalances([REWIND, CUT], LINKS) is None
