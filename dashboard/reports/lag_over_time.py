@@ -58,12 +58,23 @@ def parts(look: Look, pipeline: Pipeline) -> Iterator[Part]:
         yield Sentence(f"Lag over time is unknown: {NO_ROLL_UP}.")
         return
     over_time = _bucketed(rows, look)
-    highest = max((row["lag"] for row in rows if row["lag"] is not None), default=None)
-    known = "never known" if highest is None else f"at most {wording.count(highest)} offsets"
-    alt = f"Lag of {cut(pipeline.group_id)} on {cut(pipeline.source)} over time: {known}. Gaps are unknown, not zero."
+    highest = f"{_highest(rows, look)}. Gaps are unknown, not zero."
+    alt = f"Lag of {cut(pipeline.group_id)} on {cut(pipeline.source)} over time: {highest}"
     yield Line("Lag in offsets", alt, over_time, LAG[0].name, LAG[1].name, look.from_ms, look.to_ms)
     yield over_time
     yield _partitions(look, pipeline)
+
+
+def _highest(rows: Sequence[Mapping[str, Any]], look: Look) -> str:
+    """The total is known where a unit ends and may have been more within it; of one partition it is the highest."""
+    unit = "a minute" if unit_ms(look) == MINUTE_MS else "an hour"
+    total = max((row["lag"] for row in rows if row["lag"] is not None), default=None)
+    of_one = max((row["lag_max"] for row in rows if row["lag_max"] is not None), default=None)
+    return f"highest at the end of {unit}: {_offsets(total)}; of one partition: {_offsets(of_one)}"
+
+
+def _offsets(lag: int | None) -> str:
+    return "never known" if lag is None else f"{wording.count(lag)} offsets"
 
 
 def _partitions(look: Look, pipeline: Pipeline) -> Table:
@@ -83,21 +94,30 @@ def _partitions(look: Look, pipeline: Pipeline) -> Table:
 
 
 def _bucketed(rows: Sequence[Mapping[str, Any]], look: Look) -> Table:
-    """At most so many points, each with the last lag of its time; unknown where a part of it is."""
+    """At most so many points, each with the last lag of its time; unknown where a part of it in the window is."""
     size = unit_ms(look)
     step = size * max(1, -(-(look.to_ms - look.from_ms) // (size * POINTS)))
     by_point: dict[int, list[Mapping[str, Any]]] = {}
     for row in rows:
         by_point.setdefault(row["at_ms"] - row["at_ms"] % step, []).append(row)
     first = look.from_ms - look.from_ms % step
-    points: list[dict[str, Cell]] = [_point(at, by_point.get(at, ())) for at in range(first, look.to_ms, step)]
+    points: list[dict[str, Cell]] = [
+        _point(at, by_point.get(at, ()), _units_within(look, at, at + step)) for at in range(first, look.to_ms, step)
+    ]
     title = f"Lag over time, one row for {wording.duration(step)}"
     return table("lag_over_time", title, LAG, points)
 
 
-def _point(at_ms: int, rows: Sequence[Mapping[str, Any]]) -> dict[str, Cell]:
+def _units_within(look: Look, from_ms: int, to_ms: int) -> int:
+    """How many units begin in this part of the window."""
+    size = unit_ms(look)
+    first = -(-max(from_ms, look.from_ms) // size) * size
+    return len(range(first, min(to_ms, look.to_ms), size))
+
+
+def _point(at_ms: int, rows: Sequence[Mapping[str, Any]], expected: int) -> dict[str, Cell]:
     reasons = [row["unknown_reason"] for row in rows if row["unknown_reason"] is not None]
-    is_unknown = bool(reasons) or not rows
+    is_unknown = bool(reasons) or not rows or len(rows) < expected
     why = (cut(reasons[0], 120) if reasons else NO_ROLL_UP) if is_unknown else None
     highest = max((row["lag_max"] for row in rows if row["lag_max"] is not None), default=None)
     values = (at_ms, None if is_unknown else rows[-1]["lag"], highest, why)
