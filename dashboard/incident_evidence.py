@@ -14,6 +14,7 @@ from dashboard import (
     incident_questions,
     incident_rows,
     incident_series,
+    replication_answers,
 )
 from dashboard.incident_lanes import IncidentLanes
 from dashboard.incident_moment import Held
@@ -61,7 +62,7 @@ def lanes(view: View, incident: Incident, touched: Places) -> IncidentLanes:
         findings=finding_groups.marks(events, view.from_ms),
         unclean=unclean_epochs(incident),
         view=view,
-        gap_ms=round(cached.settings().thresholds.gap_s * 1000),
+        gap_ms=replication_answers.gap_ms(view),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from dashboard.interval_ends import is_seen_over
 from guarantees import isr
 from guarantees.findings import Bounds, Unit
 from guarantees.observations import PartitionState
@@ -13,6 +14,7 @@ from guarantees.unknown import Unknown
 Row = Mapping[str, Any]
 
 MIN_ISR_NOT_READ = Unknown("min ISR could not be read")
+NOT_WATCHED = Unknown("it was not observed all the time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,51 @@ def stretches(
 def time_below(history: Sequence[Row], from_ms: int, to_ms: int, gap_ms: int) -> Bounds | Unknown | None:
     """Seconds below min ISR in the window; None where it was never seen below.
 
-    Where the minimum could not be read at some time, there is no upper end, and no lower one but of the time offline.
+    Where the minimum could not be read at some time, there is no upper end, and no lower one but of the time offline;
+    where nobody looked for a while, there is no upper end either.
     """
-    found = [one.bounds for one in stretches(history, from_ms, to_ms, gap_ms)]
-    is_unknown = any(row["min_insync_replicas"] is None and row["leader"] is not None for row in history)
+    found = stretches(history, from_ms, to_ms, gap_ms)
     if not found:
-        return MIN_ISR_NOT_READ if is_unknown else None
-    upper = None if is_unknown else sum(one.upper or 0 for one in found)
-    return Bounds(sum(one.lower for one in found), None, upper, Unit.SECONDS)
+        return MIN_ISR_NOT_READ if _is_unread(history) else None
+    return spent(found, is_bounded=no_upper_end(history, from_ms, to_ms, gap_ms) is None)
+
+
+def spent(found: Iterable[LowStretch], *, is_bounded: bool) -> Bounds:
+    """Seconds of all of these together."""
+    known = [one.bounds for one in found]
+    upper = sum(one.upper or 0 for one in known) if is_bounded else None
+    return Bounds(sum(one.lower for one in known), None, upper, Unit.SECONDS)
+
+
+def no_upper_end(history: Sequence[Row], from_ms: int, to_ms: int, gap_ms: int) -> Unknown | None:
+    """Why the time below min ISR may be any longer than was seen; None where it is bounded."""
+    if _is_unread(history):
+        return MIN_ISR_NOT_READ
+    return None if is_watched(history, from_ms, to_ms, gap_ms) else NOT_WATCHED
+
+
+def is_watched(
+    history: Sequence[Row], from_ms: int, to_ms: int, gap_ms: int, holds: Callable[[Row], bool] = is_below
+) -> bool:
+    """Whether no gap lies between two states of which `holds` is true of neither, nor before the first or after the
+    last one. A gap beside a time in which it held counts for that time's upper end.
+    """
+    if not history:
+        return False
+    first, last = history[0], history[-1]
+    unseen = [
+        (max(from_ms, before["last_seen_at_ms"]), after["started_at_ms"])
+        for before, after in pairwise(history) if not holds(before) and not holds(after)
+    ]  # fmt: skip
+    if not holds(first) and first["started_after_ms"] is None:
+        unseen.append((from_ms, first["started_at_ms"]))
+    if not holds(last) and not is_seen_over(last):
+        unseen.append((max(from_ms, last["last_seen_at_ms"]), to_ms))
+    return all(end - start <= gap_ms for start, end in unseen)
+
+
+def _is_unread(history: Iterable[Row]) -> bool:
+    return any(row["min_insync_replicas"] is None and row["leader"] is not None for row in history)
 
 
 def _runs(history: Iterable[Row], holds: Callable[[Row], bool]) -> Iterator[list[Row]]:

@@ -11,6 +11,7 @@ from dashboard.replica_offsets import ReplicaHistory
 from dashboard.replication import AtRisk, partition_name
 from dashboard.replication_lanes import ReplicationLanes
 from dashboard.view import View
+from guarantees import completeness
 from guarantees.findings import Kind
 
 
@@ -36,9 +37,9 @@ class Chosen:
         return leaders if len(leaders) == 1 else set()
 
 
-def gap_ms() -> int:
+def gap_ms(view: View) -> int:
     """From here on two samples leave a gap between them, as the findings count it."""
-    return round(cached.settings().thresholds.gap_s * 1000)
+    return completeness.gap_ms(cached.settings().thresholds.gap_s, cached.step_ms(view.cluster))
 
 
 def totals(view: View) -> Rows:
@@ -119,7 +120,7 @@ def lanes(view: View, one: Chosen) -> ReplicationLanes:
     about = {"topic_id": one.topic_id, "partition": one.partition}
     held = cached.in_window(view, replication_questions.ELECTIONS_OF, **about)
     epochs = {epoch for name, epoch in _epochs(replace(view, search="")) if name == one.name}
-    return replication_lanes.lanes(one.history, held, epochs, view, gap_ms())
+    return replication_lanes.lanes(one.history, held, epochs, view, gap_ms(view))
 
 
 def _histories(view: View, names: Sequence[str]) -> dict[str, Rows]:

@@ -15,7 +15,7 @@ STATE = """
     topic, topic_id, partition, leader, leader_epoch, replicas, in_sync_replicas, eligible_leader_replicas,
     last_known_eligible_leader_replicas, offline_replicas, min_insync_replicas, epoch_ms(started_at) AS started_at_ms,
     epoch_ms(started_after) AS started_after_ms, epoch_ms(last_seen_at) AS last_seen_at_ms,
-    epoch_ms(ended_before) AS ended_before_ms"""
+    epoch_ms(ended_before) AS ended_before_ms, ended_reason"""
 
 # Partitions at risk now, and those of `$also`, the worst first; `found` counts them all.
 AT_RISK = Question(("partition_state",), f"""

@@ -11,6 +11,11 @@ ENOUGH_SHARE = 0.5
 GAP_INTERVALS = 3
 
 
+def gap_ms(gap_s: float, interval_ms: int) -> int:
+    """From here on two samples leave a gap between them, as the collectors count it; `gap_s` is the threshold."""
+    return max(round(gap_s * 1000), GAP_INTERVALS * interval_ms)
+
+
 @dataclass(frozen=True, slots=True)
 class RoundsSeen:
     """Rounds of a window that answered, by their end offsets. `longest_gap_ms` None: fewer than two of them.

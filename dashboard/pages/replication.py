@@ -23,7 +23,7 @@ def at_risk(view: View) -> None:
         panel.none_seen(view, "None that the search finds is in danger, or was", signal=STATES[0])
         return
     unharmed = coverage.age(view, STATES).verdict(view.to_ms)
-    replication_tables.at_risk(known, view, answers.gap_ms(), unharmed, ONE)
+    replication_tables.at_risk(known, view, answers.gap_ms(view), unharmed, ONE)
     tables.left_out(left_out, 0, "partition")
 
 

@@ -15,6 +15,7 @@ from dashboard.reports.document import Cell, Column, Document, Lanes, Part, Sect
 from dashboard.reports.finding_tables import interval, limited
 from dashboard.reports.look import Look
 from dashboard.reports.states import StatesSeen
+from guarantees import completeness
 from guarantees.findings import Bounds, Finding, Kind, Unit
 from guarantees.promise_time import union
 from guarantees.promises import Verdict
@@ -37,18 +38,26 @@ ELECTED = (
 )  # fmt: skip
 
 
+NOBODY_LOOKED = "Unknown: no partition was observed in the window."
+
+
 @dataclass(frozen=True, slots=True)
 class Below:
-    """One partition that was below min ISR or offline; times in seconds, at least and at most."""
+    """One partition that was below min ISR or offline; times in seconds, at least and at most.
+
+    `no_upper_end`: why the time below has none.
+    """
 
     name: str
     stretches: tuple[LowStretch, ...]
     below: Bounds | Unknown
-    offline: Bounds | None
+    offline: Bounds
+    no_upper_end: Unknown | None
 
 
 def durability_report(look: Look) -> Document:
-    seen, gap_ms = states.states_seen(look), round(look.settings.thresholds.gap_s * 1000)
+    seen = states.states_seen(look)
+    gap_ms = completeness.gap_ms(look.settings.thresholds.gap_s, look.stored.interval_ms)
     below = [
         _below(list(own), look, gap_ms)
         for rows in states.histories(look, seen.below)
@@ -61,8 +70,8 @@ def durability_report(look: Look) -> Document:
         sections=(
             Section("Below min ISR and offline", tuple(_below_parts(look, seen, below))),
             Section("Elections", tuple(_elections(look, seen))),
-            Section("Logs that were cut", tuple(_findings(look, CUTS, "cuts"))),
-            Section("Overtaken by retention", tuple(_findings(look, OVERTAKEN, "overtaken"))),
+            Section("Logs that were cut", tuple(_findings(look, seen, CUTS, "cuts"))),
+            Section("Overtaken by retention", tuple(_findings(look, seen, OVERTAKEN, "overtaken"))),
             basis.evidence_section(look),
             Section("Settings", (basis.settings_table(look),)),
         ),
@@ -72,13 +81,20 @@ def durability_report(look: Look) -> Document:
 
 
 def _below(history: Sequence[Row], look: Look, gap_ms: int) -> Below:
-    spent = low_isr.time_below(history, look.from_ms, look.to_ms, gap_ms)
-    offline = low_isr.stretches(history, look.from_ms, look.to_ms, gap_ms, low_isr.is_offline)
+    """Of a window with gaps no upper end is known: what nobody saw of one partition, nobody saw of any."""
+    window = (look.from_ms, look.to_ms, gap_ms)
+    found = low_isr.stretches(history, *window)
+    offline = low_isr.stretches(history, *window, low_isr.is_offline)
+    is_always_on = not look.gaps and low_isr.is_watched(history, *window, low_isr.is_offline)
+    below, why = low_isr.time_below(history, *window), low_isr.no_upper_end(history, *window)
+    if why is None and look.gaps:
+        why = low_isr.NOT_WATCHED
     return Below(
         name=cut(label(history[0])),
-        stretches=tuple(low_isr.stretches(history, look.from_ms, look.to_ms, gap_ms)),
-        below=Bounds(0, 0, 0, Unit.SECONDS) if spent is None else spent,
-        offline=_sum(one.bounds for one in offline) if offline else None,
+        stretches=tuple(found),
+        below=below if isinstance(below, Unknown) else low_isr.spent(found, is_bounded=why is None),
+        offline=low_isr.spent(offline, is_bounded=is_always_on),
+        no_upper_end=why,
     )
 
 
@@ -90,12 +106,13 @@ def _sum(bounds: Iterable[Bounds]) -> Bounds:
 
 def _below_parts(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterator[Part]:
     yield from _below_sentences(look, seen, below)
-    stretches = _stretches(below)
+    none = _none(look, seen, "seen")
+    stretches = _stretches(below, none)
     if below:
         yield Lanes("Partitions below min ISR", _alt(below), stretches, "Partition", "Below by", "Last seen below",
                     "State", look.from_ms, look.to_ms)  # fmt: skip
     yield stretches
-    yield _by_partition(below)
+    yield _by_partition(below, none)
 
 
 def _below_sentences(look: Look, seen: StatesSeen, below: Sequence[Below]) -> Iterator[Sentence]:
@@ -106,7 +123,7 @@ def _below_sentences(look: Look, seen: StatesSeen, below: Sequence[Below]) -> It
     yield Sentence(f"{number} seen were below min ISR or offline at some time.")
     least = union((one.since_ms, one.last_ms) for own in below for one in own.stretches)
     most = union((one.after_ms, one.until_ms) for own in below for one in own.stretches)
-    observed = f"{_seconds(most)} at most{' while it was observed' if look.gaps else ''}"
+    observed = f"{_seconds(most)} at most{_while_observed(look)}"
     yield Sentence(f"At least one of them was for {_seconds(least)} at least and {observed}.")
     if look.gaps:
         yield Sentence(f"{_unobserved(look)} without any round are not counted: what was below then is unknown.")
@@ -131,33 +148,29 @@ def _alt(below: Sequence[Below]) -> str:
     return f"{wording.plural(len(below), 'partition')} with the times in which each was seen below min ISR or offline."
 
 
-def _stretches(below: Sequence[Below]) -> Table:
+def _stretches(below: Sequence[Below], none: str) -> Table:
     rows: list[dict[str, Cell]] = [
         {"Partition": own.name, "Below by": one.since_ms, "Last seen below": one.last_ms,
          "State": wording.LOOKS[Verdict.DEGRADED].text, "Began after": one.after_ms, "Over by": one.until_ms,
          "How long": wording.bounds(one.bounds)}
         for own in below for one in own.stretches
     ]  # fmt: skip
-    return limited("below_times", "Each time below min ISR", LOW, rows, "None was seen.")
+    return limited("below_times", "Each time below min ISR", LOW, rows, none)
 
 
-def _by_partition(below: Sequence[Below]) -> Table:
+def _by_partition(below: Sequence[Below], none: str) -> Table:
     longest_first = sorted(below, key=lambda one: (-_least(one), one.name))
     rows: list[dict[str, Cell]] = [
         {"Partition": one.name, **_ends(one.below, "At least, s", "At most, s"),
-         "Unknown because": one.below.reason if isinstance(one.below, Unknown) else _no_upper(one.below),
-         **_ends(one.offline or Bounds(0, 0, 0, Unit.SECONDS), "Offline at least, s", "Offline at most, s")}
+         "Unknown because": one.no_upper_end and one.no_upper_end.reason,
+         **_ends(one.offline, "Offline at least, s", "Offline at most, s")}
         for one in longest_first
     ]  # fmt: skip
-    return limited("below_by_partition", "Time below min ISR by partition", BELOW, rows, "None was seen.")
+    return limited("below_by_partition", "Time below min ISR by partition", BELOW, rows, none)
 
 
 def _least(one: Below) -> int:
     return one.below.lower if isinstance(one.below, Bounds) else 0
-
-
-def _no_upper(bounds: Bounds) -> str | None:
-    return low_isr.MIN_ISR_NOT_READ.reason if bounds.upper is None else None
 
 
 def _ends(bounds: Bounds | Unknown, least: str, most: str) -> dict[str, Cell]:
@@ -172,9 +185,10 @@ def _elections(look: Look, seen: StatesSeen) -> Iterator[Part]:
         (row, *elections.judged(row, is_found=(partition_name(row), row["leader_epoch"]) in found)) for row in held
     ]
     counts = [f"{sum(verdict is one for _, verdict, _ in judged):,} {word}" for one, word in elections.WORDS.items()]
-    yield Sentence(f"{wording.plural(len(held), 'election')} between two samples each: {', '.join(counts)}.")
-    rows = [_election(row, verdict, why) for row, verdict, why in judged]
-    yield limited("elections", "Elections, those outside the in-sync replicas first", ELECTED, rows, "None was seen.")
+    number = f"{wording.plural(len(held), 'election')} between two samples each: {', '.join(counts)}"
+    yield Sentence(f"{number}{_while_observed(look)}." if seen.partitions else NOBODY_LOOKED)
+    rows, none = [_election(row, verdict, why) for row, verdict, why in judged], _none(look, seen, "seen")
+    yield limited("elections", "Elections, those outside the in-sync replicas first", ELECTED, rows, none)
 
 
 def _election(row: Row, verdict: Verdict, why: str) -> dict[str, Cell]:
@@ -192,11 +206,14 @@ def _unclean_epochs(look: Look) -> set[tuple[str, object]]:
     return {(f"{one.place.topic_id}-{one.place.partition}", one.evidence.get("leader_epoch")) for one in unclean}
 
 
-def _findings(look: Look, kinds: frozenset[Kind], name: str) -> Iterator[Part]:
+def _findings(look: Look, seen: StatesSeen, kinds: frozenset[Kind], name: str) -> Iterator[Part]:
+    """Findings are kept for good: they may tell of a time of which no state is known any more."""
     found = look.in_window(one for one in look.findings if one.kind in kinds)
-    yield Sentence(f"{wording.plural(len(found), 'finding')}.")
+    is_known = bool(found) or bool(seen.partitions)
+    number = f"{wording.plural(len(found), 'finding')}{_while_observed(look)}."
+    yield Sentence(number if is_known else NOBODY_LOOKED)
     told = [Told(one, Verdict.OK, look.causes.get(one.finding_id, ())) for one in found]
-    yield _cut_table(name, told)
+    yield _cut_table(name, told, _none(look, seen, "found"))
     yield from _totals(found)
 
 
@@ -205,10 +222,19 @@ def _totals(found: Sequence[Finding]) -> Iterator[Sentence]:
         yield Sentence(f"{wording.KINDS[total.kind]}: {interval(total.amount)['How much']}.")
 
 
-def _cut_table(name: str, told: Sequence[Told]) -> Table:
+def _none(look: Look, seen: StatesSeen, how: str) -> str:
+    """What a table without rows says: where nobody looked, not that there was nothing."""
+    return f"None was {how} in the window{_while_observed(look)}." if seen.partitions else NOBODY_LOOKED
+
+
+def _while_observed(look: Look) -> str:
+    return " while it was observed" if look.gaps else ""
+
+
+def _cut_table(name: str, told: Sequence[Told], none: str) -> Table:
     columns = (
         Column("Happened", Type.TIME), *finding_tables.PLACE, Column("Finding"), Column("Grade"),
         *finding_tables.INTERVAL, Column("Because"), Column("Grade of the cause"), Column("Finding id"),
     )  # fmt: skip
     rows = finding_tables.told_rows(told)
-    return limited(name, "Findings", columns, rows, "None was found in the window.")
+    return limited(name, "Findings", columns, rows, none)

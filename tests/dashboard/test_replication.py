@@ -13,6 +13,7 @@ from guarantees.memory import Memory
 from guarantees.observations import Round
 from guarantees.places import TopicPartition
 from guarantees.promises import Guarantee, Pipeline, Verdict
+from store.tables.intervals import NOT_OBSERVED
 from tests.dashboard import story_replication
 from tests.dashboard.fixture_store import HOSTILE
 
@@ -30,7 +31,7 @@ def s(started_s, last_seen_s, *in_sync, ended_s=None, after_s=None, **columns):
         "last_known_eligible_leader_replicas": None, "offline_replicas": [], "min_insync_replicas": 2,
         "started_at_ms": FROM_MS + 1000 * started_s, "last_seen_at_ms": FROM_MS + 1000 * last_seen_s,
         "ended_before_ms": None if ended_s is None else FROM_MS + 1000 * ended_s,
-        "started_after_ms": None if after_s is None else FROM_MS + 1000 * after_s,
+        "started_after_ms": None if after_s is None else FROM_MS + 1000 * after_s, "ended_reason": None,
     }  # fmt: skip
     return row | columns
 
@@ -96,6 +97,57 @@ def test_without_a_readable_minimum_only_the_time_offline_is_known():
     assert below(s(0, 890, leader=None, **unknown)) == Bounds(890, None, 900, Unit.SECONDS)
     offline = s(100, 110, 1, after_s=95, ended_s=115, leader=None, **unknown)
     assert below(s(0, 95, 1, ended_s=100, **unknown), offline) == Bounds(10, None, None, Unit.SECONDS)
+
+
+def low_for_a_minute(*after, first=None):
+    """Good, low for a minute, good for four more, and what came after."""
+    good = s(300, 540, after_s=295) if not after else s(300, 540, after_s=295, ended_s=600, ended_reason=NOT_OBSERVED)
+    return [first or s(0, 235, ended_s=240), s(240, 295, 1, after_s=235, ended_s=300), good, *after]
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        low_for_a_minute(),
+        low_for_a_minute(s(571, 900, after_s=540)),
+        low_for_a_minute(s(571, 900, 1, 2, after_s=540)),
+        low_for_a_minute(s(570, 869, after_s=540)),
+        low_for_a_minute(s(570, 800, after_s=540, ended_s=950, ended_reason=NOT_OBSERVED)),
+        low_for_a_minute(s(570, 900, after_s=540), first=s(31, 235, ended_s=240)),
+    ],
+    ids=["nobody looked after it", "a gap", "a gap before another state", "before the end", "and after the end",
+         "nobody looked before it"],
+)  # fmt: skip
+def test_time_that_nobody_looked_leaves_no_upper_end(history):
+    assert below(*history) == Bounds(55, None, None, Unit.SECONDS)
+    assert replication.below_words(history, VIEW, GAP_MS) == "at least 55 seconds"
+    assert low_isr.no_upper_end(history, FROM_MS, END_MS, GAP_MS) == low_isr.NOT_WATCHED
+
+
+@pytest.mark.parametrize(
+    "history",
+    [
+        low_for_a_minute(s(570, 870, after_s=540)),
+        low_for_a_minute(s(570, 800, after_s=540, ended_s=805, ended_reason="the topic is no more")),
+        low_for_a_minute(s(570, 900, after_s=540), first=s(30, 235, ended_s=240)),
+        low_for_a_minute(s(570, 900, after_s=540), first=s(-900, 235, ended_s=240)),
+        low_for_a_minute(s(570, 900, after_s=540), first=s(100, 235, after_s=-5, ended_s=240)),
+    ],
+)
+def test_a_partition_that_was_watched_all_the_time_it_was_there_has_an_upper_end(history):
+    assert below(*history) == Bounds(55, None, 65, Unit.SECONDS)
+
+
+def test_a_gap_beside_a_low_time_counts_for_its_upper_end():
+    history = [s(0, 100, ended_s=200, ended_reason=NOT_OBSERVED), s(200, 250, 1, after_s=100, ended_s=700,
+               ended_reason=NOT_OBSERVED), s(700, 900, after_s=250)]  # fmt: skip
+
+    assert below(*history) == Bounds(50, None, 600, Unit.SECONDS)
+    assert not low_isr.is_watched(history, FROM_MS, END_MS, GAP_MS, low_isr.is_offline)
+
+
+def test_nothing_seen_is_not_watched():
+    assert not low_isr.is_watched([], FROM_MS, END_MS, GAP_MS)
 
 
 def test_the_minimum_in_force_never_exceeds_the_replicas():

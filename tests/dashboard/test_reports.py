@@ -137,8 +137,10 @@ def test_durability_is_an_interval_with_every_election_judged(night):
     document = night.documents["durability"]
     below = {row["Partition"]: row for row in rows(document, "below_by_partition")}
 
-    assert (below["shipments-1"]["At least, s"], below["shipments-1"]["At most, s"]) == (35, 45)
-    assert below["shipments-1"]["Offline at most, s"] == 0 < below["shipments-3"]["Offline at least, s"]
+    assert (below["shipments-1"]["At least, s"], below["shipments-1"]["At most, s"]) == (35, None)
+    assert below["shipments-1"]["Unknown because"] == "it was not observed all the time"
+    assert below["shipments-1"]["Offline at most, s"] is None
+    assert below["shipments-1"]["Offline at least, s"] == 0 < below["shipments-3"]["Offline at least, s"]
     assert any(
         line.startswith("3 elections between two samples each: 2 clean, 1 unclean, 0 unknown")
         for line in said(document)
@@ -157,11 +159,35 @@ def test_times_without_rounds_leave_the_time_below_min_isr_without_an_upper_end(
 
 def test_a_window_with_rounds_all_over_has_an_upper_end_of_the_time_below_min_isr(night):
     whole = Request("durability", "production", STORY_MS - 10 * 60_000, STORY_MS)
-    lines = said(make(night.settings, whole, MADE_MS))
+    document = make(night.settings, whole, MADE_MS)
+    below, lines = {row["Partition"]: row for row in rows(document, "below_by_partition")}, said(document)
 
+    assert [below["shipments-1"][name] for name in ("At least, s", "At most, s", "Unknown because")] == [35, 45, None]
+    assert [below["shipments-1"][f"Offline at {end}, s"] for end in ("least", "most")] == [0, 0]
+    assert "0 findings." in lines
     assert any(line.startswith("At least one") and line.endswith(" s at most.") for line in lines)
     assert any(line.startswith("All of them") and line.endswith(" s at most.") for line in lines)
     assert not [line for line in lines if "without any round" in line]
+
+
+def test_what_was_not_found_is_told_of_the_time_that_was_observed(night):
+    document = night.documents["durability"]
+    (overtaken,) = [one for one in document.tables() if one.name == "overtaken"]
+
+    assert "0 findings while it was observed." in said(document)
+    assert any(line.startswith("3 elections") and line.endswith(" while it was observed.") for line in said(document))
+    assert overtaken.note == "None was found in the window while it was observed."
+
+
+def test_a_window_in_which_nobody_looked_says_nothing_of_elections_cuts_and_expiry(night):
+    before = Request("durability", "production", STORY_MS - 50 * 3_600_000, STORY_MS - 49 * 3_600_000)
+    document = make(night.settings, before, MADE_MS)
+    unknown = "Unknown: no partition was observed in the window."
+
+    assert said(document).count(unknown) == 3
+    names = ("elections", "cuts", "overtaken", "below_times", "below_by_partition")
+    assert [one.note for one in document.tables() if one.name in names] == [unknown] * 5
+    assert not [line for line in said(document) if line.startswith("0 ") and "rounds" not in line]
 
 
 # Every format holds the same.
