@@ -93,13 +93,22 @@ def ends(offsets: Offsets | Unknown) -> tuple[str, str]:
     return str(offsets.first), str(offsets.following - 1)
 
 
-def who_is_touched(touched: Sequence[Touched]) -> str:
-    """How many consumers and downstream topics, as a sentence."""
+def who_is_touched(touched: Sequence[Touched], pipeline: str | None) -> str:
+    """How many consumers and downstream topics, as a sentence; `pipeline`: that of the incident."""
     consumers = len({one.name for one in touched if one.is_consumer})
     topics = len({one.name for one in touched if not one.is_consumer})
     if not touched:
-        return "No consumer and no downstream topic is known to be touched: no pipeline reads or writes here."
-    return f"{wording.plural(consumers, 'consumer')} and {wording.plural(topics, 'downstream topic')} are touched."
+        return f"No consumer and no downstream topic is known to be touched: {none_touched(pipeline)}."
+    is_sure = any(one.grade in (Grade.PROVEN, Grade.PROBABLE) for one in touched)
+    number = f"{wording.plural(consumers, 'consumer')} and {wording.plural(topics, 'downstream topic')}"
+    return f"{number} {'are' if is_sure else 'may be'} touched."
+
+
+def none_touched(pipeline: str | None) -> str:
+    """Why nobody is known to be touched by an incident."""
+    if pipeline is None:
+        return "no known pipeline reads or writes here"
+    return "none of its findings names offsets that a consumer met"
 
 
 def where(finding: Finding) -> str:

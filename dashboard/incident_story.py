@@ -166,15 +166,16 @@ def _together(bounds: Sequence[Bounds | None]) -> Bounds | Unknown:
 
 
 def _touched(findings: Sequence[Finding], pipelines: Sequence[Pipeline]) -> Iterator[Touched]:
-    for finding in findings:
-        yield from _consumers(finding, pipelines)
-    readers = [one for one in pipelines if any(_reads(one, finding) for finding in findings)]
-    written = [finding.place.topic for finding in findings]
+    met = [(finding, tuple(_consumers(finding, pipelines))) for finding in findings]
+    for _, consumers in met:
+        yield from consumers
+    readers = [one for one in pipelines if any(_met(one, finding, consumers) for finding, consumers in met)]
+    written = [finding.place.topic for finding in findings if _takes(finding)]
     for pipeline in _downstream(readers, pipelines):
         if pipeline.sink is not None and pipeline.sink not in written:
             why = f"{pipeline.group_id} writes to it what it reads from {pipeline.source}"
             yield Touched(pipeline.sink, False, pipeline.sink, None, NOT_IN_THE_SINK, Grade.POSSIBLE, why)
-    for finding in findings:
+    for finding in filter(_takes, findings):
         yield from (_in_sink(finding, pipeline) for pipeline in pipelines if pipeline.sink == finding.place.topic)
 
 
@@ -184,12 +185,22 @@ def _consumers(finding: Finding, pipelines: Sequence[Pipeline]) -> Iterator[Touc
     named = finding_ranges.groups(finding)
     for group_id, own in named.items():
         yield Touched(group_id, True, place.topic or "", place.partition, own, finding.grade, finding.title)
-    if place.group_id is not None or (isinstance(offsets, Unknown) and finding.kind not in EFFECTS):
-        return  # an election by itself takes nothing from anybody
+    if place.group_id is not None or not _takes(finding):
+        return
     for group_id in dict.fromkeys(one.group_id for one in pipelines if _reads(one, finding)):
         if group_id not in named:
             why = f"it reads the topic; whether it met these offsets is not in the evidence. {finding.title}"
             yield Touched(group_id, True, place.topic or "", place.partition, offsets, Grade.POSSIBLE, why)
+
+
+def _takes(finding: Finding) -> bool:
+    """An election or a partition below min ISR by itself takes nothing from anybody."""
+    return finding.kind in EFFECTS or not isinstance(finding_ranges.offsets(finding), Unknown)
+
+
+def _met(pipeline: Pipeline, finding: Finding, consumers: Iterable[Touched]) -> bool:
+    """Whether the pipeline reads by a consumer that the finding touched."""
+    return _reads(pipeline, finding) and any(one.name == pipeline.group_id for one in consumers)
 
 
 def _reads(pipeline: Pipeline, finding: Finding) -> bool:

@@ -66,7 +66,7 @@ def effects(view: View, incident: Incident) -> None:
 def touched(view: View, incident: Incident) -> None:
     """Which consumers and downstream topics, from which offset to which."""
     found = incident_answers.story(view, incident).touched
-    st.markdown(incident_chain.who_is_touched(found))
+    st.markdown(incident_chain.who_is_touched(found, incident.pipeline))
     if found:
         _table([incident_chain.touched_row(one) for one in found[:ROWS]], "Consumers and downstream topics touched")
     tables.left_out(len(found), ROWS, "row", "A report holds all of them.")

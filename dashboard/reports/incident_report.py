@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from dashboard import wording
 from dashboard.actions import Action, IncidentHandling
-from dashboard.incident_story import Note, Story, Touched, story
+from dashboard.incident_chain import none_touched
+from dashboard.incident_story import Note, Story, story
 from dashboard.names import cut
 from dashboard.reports import basis, finding_tables, lag_over_time
 from dashboard.reports.document import Cell, Column, Document, Part, Section, Sentence, Table, Type
@@ -42,7 +43,7 @@ def incident_report(look: Look, incident: Incident) -> Document:
             Section("In short", (*_summary(look, told), _attention(handling))),
             Section("The story", tuple(_story(look, told))),
             Section("What was lost, duplicated or delivered again", tuple(_effects(told))),
-            Section("Who is touched", (_touched(told.touched),)),
+            Section("Who is touched", (_touched(told),)),
             Section("What could not be seen, and why", _not_seen(told)),
             Section("Notes of operators", (_notes((*told.notes, *handling.actions)),)),
             Section("What proves it", _proof(told)),
@@ -96,16 +97,15 @@ def _effects(told: Story) -> Iterator[Part]:
     yield finding_tables.loss_table(told.losses)
 
 
-def _touched(touched: Sequence[Touched]) -> Table:
+def _touched(told: Story) -> Table:
     rows: list[dict[str, Cell]] = [
         {"What": "consumer group" if one.is_consumer else "downstream topic", "Name": shown(one.name),
          "Topic": shown(one.topic), "Partition": one.partition, **offsets(one.offsets), "Grade": str(one.grade),
          "Why": shown(one.why)}
-        for one in touched
+        for one in told.touched
     ]  # fmt: skip
-    return limited(
-        "touched", "Consumers and downstream topics", TOUCHED, rows, "No known pipeline reads or writes here."
-    )
+    why_none = f"None is known to be touched: {none_touched(told.incident.pipeline)}."
+    return limited("touched", "Consumers and downstream topics", TOUCHED, rows, why_none)
 
 
 def _not_seen(told: Story) -> tuple[Sentence, ...]:

@@ -436,7 +436,9 @@ def test_offsets_are_told_from_the_first_to_the_last_and_a_gap_with_its_reason()
     assert (cut["First offset"], cut["Last offset"]) == (str(story_cut_log.END), str(story_cut_log.OLD_END - 1))
     assert cut["How much"] == "120 offsets"
     assert {row["Touched"] for row in touched} >= {"order-service", "reporting", "payments"}
-    assert incident_chain.who_is_touched(found.touched) == "2 consumers and 1 downstream topic are touched."
+    assert (
+        incident_chain.who_is_touched(found.touched, PIPELINE.name) == "2 consumers and 1 downstream topic are touched."
+    )
 
 
 def test_incidents_of_the_same_findings_are_one_row_judged_by_the_worst_pipeline():

@@ -6,6 +6,7 @@ import pytest
 
 from dashboard.actions import Action, Doing, Handling
 from dashboard.finding_ranges import NO_RANGE, Offsets, groups, offsets
+from dashboard.incident_chain import who_is_touched
 from dashboard.incident_story import NOT_IN_THE_SINK, story
 from guarantees.findings import Bounds, Finding, Grade, Kind, Place, Statement, Unit
 from guarantees.incidents import Incident
@@ -89,7 +90,37 @@ def test_group_that_reads_a_cut_topic_is_possibly_touched_and_what_it_writes_too
 
 def test_an_election_by_itself_touches_no_consumer():
     election = finding(Kind.UNCLEAN_ELECTION, {"leader_epoch": 4}, group=None)
-    assert not [one for one in told(election).touched if one.is_consumer]
+    assert told(election).touched == ()
+
+
+@pytest.mark.parametrize("topic", ["orders", "payments"])
+def test_partition_below_min_isr_takes_nothing_from_those_that_read_or_write_it(topic):
+    found = told(finding(Kind.BELOW_MIN_ISR, {}, topic=topic, group=None)).touched
+
+    assert found == ()
+    assert who_is_touched(found, "orders") == (
+        "No consumer and no downstream topic is known to be touched: "
+        "none of its findings names offsets that a consumer met."
+    )
+    assert who_is_touched(found, None).endswith(": no known pipeline reads or writes here.")
+
+
+def test_event_beside_a_loss_adds_nobody_downstream():
+    below = finding(Kind.BELOW_MIN_ISR, {}, topic="payments", group=None)
+    rewind = finding(Kind.REWIND, {"committed_offset": 60, "committed_offset_before": 100})
+
+    assert [one.name for one in told(below, rewind).touched] == ["order-service", "payments", "ledger"]
+    assert [one.name for one in told(below, finding(Kind.LOST_WRITE, {}, topic="ledger", group=None)).touched] == [
+        "ledger"
+    ]
+
+
+def test_who_is_touched_for_sure_is_and_who_may_be_may_be():
+    beyond = [{"group_id": "order-service", "committed_offset": 100}]
+
+    assert who_is_touched(told(cut()).touched, "orders") == "1 consumer and 2 downstream topics may be touched."
+    sure = told(cut(groups_beyond_end=beyond)).touched
+    assert who_is_touched(sure, "orders") == "1 consumer and 2 downstream topics are touched."
 
 
 def test_finding_in_the_sink_gives_the_offsets_of_the_downstream_topic():

@@ -87,6 +87,21 @@ def test_an_incident_names_who_is_touched_what_was_not_seen_and_what_people_wrot
     assert any(sentence.startswith("People left it explained: Ada, ") for sentence in said(document))
 
 
+@pytest.mark.parametrize(
+    ("pipeline", "why"),
+    [
+        ("invoices", "None is known to be touched: none of its findings names offsets that a consumer met."),
+        (None, "None is known to be touched: no known pipeline reads or writes here."),
+    ],
+)
+def test_an_incident_that_touches_nobody_says_why_as_its_head_says_whose_it_is(night, pipeline, why):
+    (look,) = making.looks(night.settings, night.request("incident", ""), MADE_MS)
+    one = next(one for one in making.known_incidents(look) if one.pipeline == pipeline)
+    (touched,) = [one for one in night.document("incident", one.incident_id).tables() if one.name == "touched"]
+
+    assert (touched.rows, touched.note) == ((), why)
+
+
 def test_shares_of_the_promise_are_the_whole_window_and_the_violations_the_minutes_of_the_findings(night):
     spent = {row["The promise was"]: row["ms"] for row in rows(night.documents["delivery"], "promise_shares")}
     violated = [row for row in rows(night.documents["delivery"], "promise_states") if row["State"] == "✕ Violated"]
