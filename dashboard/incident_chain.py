@@ -42,6 +42,11 @@ class ChainLink:
         return max(one.finding.happened_at_ms for one in self.told)
 
     @property
+    def when(self) -> str:
+        """The moment it happened; of several the first and the last one, with its day where that is another."""
+        return wording.utc(self.from_ms) if self.from_ms == self.to_ms else wording.span(self.from_ms, self.to_ms)
+
+    @property
     def _places(self) -> str:
         places = {(one.finding.place.topic_id, one.finding.place.partition) for one in self.told}
         return wording.plural(len(places), "partition")

@@ -95,12 +95,9 @@ def _total(total: Total) -> str:
 
 def _link(number: int, found: ChainLink) -> None:
     first = found.first
-    when = wording.utc(found.from_ms)
-    if found.to_ms != found.from_ms:
-        when += f" to {wording.clock(found.to_ms)}"
     grades = " to ".join(dict.fromkeys(grade(one) for one in (found.grades[0], found.grades[-1])))
     more = f" :gray[{found.where}]" if found.where else ""
-    st.markdown(f"{number}. {when} {grades} **{in_markdown(first.finding.title, 200)}**{more}{_means(first)}  \n"
+    st.markdown(f"{number}. {found.when} {grades} **{in_markdown(first.finding.title, 200)}**{more}{_means(first)}  \n"
                 f"{_because(first)}")  # fmt: skip
     if first.causes and first.causes[0].finding_id is not None:
         link("The finding that explains it", first.causes[0].finding_id)

@@ -23,8 +23,9 @@ from dashboard import (
 from dashboard.actions import Action, Attention, Doing, IncidentHandling
 from dashboard.charts.incident import incident_over_time
 from dashboard.concerns import Concern
+from dashboard.incident_chain import ChainLink
 from dashboard.incident_lanes import BELOW, ELECTIONS, TRANSACTIONS, IncidentLanes
-from dashboard.incident_story import story
+from dashboard.incident_story import Told, story
 from dashboard.lag_steps import LagSteps
 from dashboard.shapes import Mark, Span
 from dashboard.view import LONGEST_MS, RAW_WINDOW_MS, View, parse_time
@@ -423,6 +424,18 @@ def test_the_chain_is_told_from_the_first_cause_and_many_partitions_are_one_link
     assert links[1].where == "and 499 more findings of this kind on 500 partitions"
     assert "Broker 1 became leader" in links[1].first.because or "leader changed" in links[1].first.because
     assert links[2].where == ""
+
+
+def test_a_link_of_days_tells_the_day_it_ends_and_a_link_of_one_moment_that_moment():
+    def happened(at_ms):
+        return Told(replace(story_cut_log.unclean(END), happened_at_ms=at_ms), Verdict.OK, ())
+
+    first_ms = 1_795_749_120_000
+    first, last = happened(first_ms), happened(first_ms + 49 * 60 * MINUTE)
+
+    assert ChainLink((first,)).when == "2026-11-27 03:12:00.000 UTC"
+    assert ChainLink((first, last)).when == "2026-11-27 03:12:00 to 2026-11-29 04:12:00 UTC"
+    assert ChainLink((first, happened(first_ms + MINUTE))).when == "2026-11-27 03:12:00 to 03:13:00 UTC"
 
 
 def test_offsets_are_told_from_the_first_to_the_last_and_a_gap_with_its_reason():
