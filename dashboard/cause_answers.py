@@ -1,9 +1,8 @@
 """What explains the findings, and what a pipeline's promise needs, put together from cached answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 
-from dashboard import answers, cached, explained, known_findings, promise_questions, queries
+from dashboard import answers, cached, explained, known_findings, promise_questions, rebalances_read
 from dashboard.cached import DAY_MS, HOUR_MS
 from dashboard.explained import Explanation
 from dashboard.queries import Rows
@@ -13,7 +12,7 @@ from dashboard.view import View
 from guarantees.cause_links import LINKS
 from guarantees.causes import followed_by, wanted_rebalances
 from guarantees.findings import Finding
-from guarantees.links import Cause
+from guarantees.links import Cause, WantedRebalances
 
 
 def explanation(view: View, name: str | None) -> Explanation | None:
@@ -46,19 +45,21 @@ def rebalances(cluster_id: str, findings: Iterable[Finding]) -> Rows:
     wanted = wanted_rebalances(findings, LINKS)
     if wanted is None:
         return []
-    settled_ms = max(wanted.from_ms, (wanted.to_ms - DAY_MS) // HOUR_MS * HOUR_MS)
-    about = {"cluster_id": cluster_id, "groups": list(wanted.group_ids)}
-    newest = cached.ask(cached.data_dir(), settled_ms, wanted.to_ms + 1, REBALANCES_OF, about)
-    return [*newest, *_settled(cached.data_dir(), wanted.from_ms, settled_ms, cluster_id, wanted.group_ids)]
+    settled_ms = (wanted.to_ms - DAY_MS) // HOUR_MS * HOUR_MS
+    older, newer = wanted.within(wanted.from_ms, settled_ms - 1), wanted.within(settled_ms, wanted.to_ms)
+    known = _settled(cached.data_dir(), cluster_id, older) if older else []
+    return [*known, *(_asked(cluster_id, newer) if newer else [])]
+
+
+def _asked(cluster_id: str, wanted: WantedRebalances) -> Rows:
+    about = rebalances_read.asked(cluster_id, wanted)
+    return cached.ask(cached.data_dir(), wanted.from_ms, wanted.to_ms + 1, REBALANCES_OF, about)
 
 
 @remembered(4, kept_for_s=3_600)
-def _settled(data_dir: str, from_ms: int, to_ms: int, cluster_id: str, group_ids: tuple[str, ...]) -> Rows:
+def _settled(data_dir: str, cluster_id: str, wanted: WantedRebalances) -> Rows:
     """A month of a large cluster takes seconds to read, and what is over stays as it was."""
-    if from_ms >= to_ms:
-        return []
-    about = {"cluster_id": cluster_id, "groups": list(group_ids)}
-    return queries.ask(Path(data_dir), from_ms, to_ms, REBALANCES_OF, about)
+    return rebalances_read.read(data_dir, cluster_id, wanted)
 
 
 def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:

@@ -40,9 +40,13 @@ BUCKETS_ASKED = Question(("rounds",), """
     SELECT DISTINCT unnest([epoch_ms(observed_at) - interval_ms, epoch_ms(observed_at)]) // $step_ms * $step_ms AS at_ms
     FROM rounds WHERE cluster_id = $cluster_id AND signal = 'groups' AND answered > 0 ORDER BY at_ms""")  # fmt: skip
 
-# What explains findings: the rebalances of some groups, without what no cause rests on.
+# What explains findings: the rebalances of some groups in some spans of time each, without what no cause rests on.
 REBALANCES_OF = Question(("rebalances",), """
     SELECT group_id, epoch_ms(changed_after) AS changed_after_ms, epoch_ms(observed_at) AS observed_at_ms,
            "left", moved, cause
-    FROM rebalances WHERE cluster_id = $cluster_id AND list_contains($groups::VARCHAR[], group_id)
+    FROM rebalances
+    WHERE cluster_id = $cluster_id AND EXISTS (
+        SELECT 1 FROM (SELECT unnest($groups::VARCHAR[]) AS own, unnest($since::BIGINT[]) AS since,
+                              unnest($until::BIGINT[]) AS until)
+        WHERE own = group_id AND epoch_ms(observed_at) BETWEEN since AND until)
     ORDER BY observed_at DESC""")  # fmt: skip

@@ -9,18 +9,26 @@ from dashboard.rebalance_questions import REBALANCES_OF
 from guarantees.cause_links import LINKS
 from guarantees.causes import by_rebalances, wanted_from_ms, wanted_rebalances
 from guarantees.findings import Finding
-from guarantees.links import Cause
+from guarantees.links import Cause, WantedRebalances
 from guarantees.times import utc
 from guarantees.unknown import Unknown
 
 
 def rebalances(data_dir: Path, cluster_id: str, findings: Iterable[Finding], until_ms: int) -> Rows:
-    """Those of the findings' groups, observed no later than `until_ms`; nothing is read where none can explain them."""
+    """Those observed no later than `until_ms`; nothing is read where none can explain a finding."""
     wanted = wanted_rebalances(findings, LINKS)
-    if wanted is None:
-        return []
-    about = {"cluster_id": cluster_id, "groups": list(wanted.group_ids)}
-    return queries.ask(data_dir, wanted.from_ms, min(wanted.to_ms, until_ms) + 1, REBALANCES_OF, about)
+    wanted = wanted and wanted.within(wanted.from_ms, until_ms)
+    return read(str(data_dir), cluster_id, wanted) if wanted else []
+
+
+def read(data_dir: str, cluster_id: str, wanted: WantedRebalances) -> Rows:
+    return queries.ask(Path(data_dir), wanted.from_ms, wanted.to_ms + 1, REBALANCES_OF, asked(cluster_id, wanted))
+
+
+def asked(cluster_id: str, wanted: WantedRebalances) -> dict[str, object]:
+    """The parameters of REBALANCES_OF."""
+    groups, since, until = (list(column) for column in zip(*wanted.spans, strict=True))
+    return {"cluster_id": cluster_id, "groups": groups, "since": since, "until": until}
 
 
 def not_looked_for(

@@ -213,7 +213,7 @@ LINKS = LinkTable(
         SinkLink(Kind.OUT_OF_ORDER, Kind.PARTITIONS_ADDED, PROCESSED_WITHIN_MS, keys_moved_between_partitions),
     ),
     rebalances=(
-        EventLink(Kind.GROUP_STOPPED, last_member_left),
+        EventLink(Kind.GROUP_STOPPED, last_member_left, while_it_lasts=True),
         EventLink(Kind.GROUP_STALLED, stands_since_a_rebalance),
         EventLink(Kind.LOST_WRITE, owner_left_after_committing),
     ),

@@ -20,6 +20,7 @@ from guarantees.links import (
     WantedRebalances,
     earliest_ms,
 )
+from guarantees.promise_time import union
 from guarantees.promises import Pipeline
 
 NOT_OBSERVED = "cause not observed"
@@ -55,14 +56,14 @@ def by_rebalances(findings: Iterable[Finding], links: LinkTable) -> list[Finding
 
 def wanted_rebalances(findings: Iterable[Finding], links: LinkTable) -> WantedRebalances | None:
     """What must be read to explain these findings, and no more; None where no rebalance explains any of them."""
-    effects = by_rebalances(findings, links)
-    if not effects:
-        return None
-    return WantedRebalances(
-        group_ids=tuple(sorted({str(one.place.group_id) for one in effects})),
-        from_ms=min(wanted_from_ms(one) for one in effects),
-        to_ms=max(max(one.happened_at_ms + REBALANCE_EXPLAINS_MS, one.last_seen_at_ms) for one in effects),
-    )
+    lasting = {link.effect for link in links.rebalances if link.while_it_lasts}
+    by_group: dict[str, list[tuple[int, int]]] = {}
+    for one in by_rebalances(findings, links):
+        until_ms = one.happened_at_ms + REBALANCE_EXPLAINS_MS
+        until_ms = max(until_ms, one.last_seen_at_ms) if one.kind in lasting else until_ms
+        by_group.setdefault(str(one.place.group_id), []).append((wanted_from_ms(one), until_ms))
+    spans = [(group_id, *span) for group_id, own in sorted(by_group.items()) for span in union(own)]
+    return WantedRebalances(tuple(spans)) if spans else None
 
 
 def wanted_from_ms(effect: Finding) -> int:

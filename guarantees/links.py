@@ -29,11 +29,26 @@ class GroupRebalance:
 
 @dataclass(frozen=True, slots=True)
 class WantedRebalances:
-    """The rebalances that may explain some findings: of these groups, observed in this time (ms since 1970, UTC)."""
+    """The rebalances that may explain some findings: of a group, observed from one moment to another, both included.
 
-    group_ids: tuple[str, ...]
-    from_ms: int
-    to_ms: int
+    `spans` is never empty; those of one group do not overlap. Times are ms since 1970, UTC.
+    """
+
+    spans: tuple[tuple[str, int, int], ...]
+
+    @property
+    def from_ms(self) -> int:
+        return min(start for _, start, _ in self.spans)
+
+    @property
+    def to_ms(self) -> int:
+        return max(end for _, _, end in self.spans)
+
+    def within(self, from_ms: int, to_ms: int) -> "WantedRebalances | None":
+        """What of them lies in a time; None where nothing does."""
+        cut = [(group_id, max(start, from_ms), min(end, to_ms)) for group_id, start, end in self.spans]
+        left = tuple(one for one in cut if one[1] <= one[2])
+        return WantedRebalances(left) if left else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +86,14 @@ class SinkLink:
 
 @dataclass(frozen=True, slots=True)
 class EventLink:
-    """As Link, where the cause is an event that is no finding."""
+    """As Link, where the cause is an event that is no finding.
+
+    It is seen within REBALANCE_EXPLAINS_MS of the effect; `while_it_lasts`: or at any time until that was last seen.
+    """
 
     effect: Kind
     holds: Callable[[Finding, GroupRebalance], Statement | None]
+    while_it_lasts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

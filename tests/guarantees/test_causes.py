@@ -548,10 +548,20 @@ def test_an_incident_closes_with_its_last_finding_and_says_where_no_cause_was_ob
 
 
 def test_rebalances_are_wanted_of_the_groups_and_for_as_long_as_they_may_explain_a_finding():
-    stalled = fact(Kind.GROUP_STALLED, 5, group_id="other")
+    stalled = fact(Kind.GROUP_STALLED, 5, group_id="other", seen_to=900)
+    again = fact(Kind.GROUP_STALLED, 6, group_id="other", partition=1)
+    wanted = wanted_rebalances([STOPPED, stalled, again, REWIND], LINKS)
 
-    assert wanted_rebalances([STOPPED, stalled, REWIND], LINKS) == WantedRebalances(
-        tuple(sorted((GROUP, "other"))), T - 55_000, T + 200_000
-    )
-    assert wanted_rebalances([stalled], LINKS) == WantedRebalances(("other",), T - 55_000, T + 65_000)
+    assert set(wanted.spans) == {(GROUP, T + 40_000, T + 200_000), ("other", T - 55_000, T + 66_000)}
+    assert (wanted.from_ms, wanted.to_ms) == (T - 55_000, T + 200_000)
+    assert wanted.within(T, T + 39_999) == WantedRebalances((("other", T, T + 39_999),))
+    assert wanted.within(T + 200_001, T + 300_000) is None
     assert wanted_rebalances([REWIND, CUT], LINKS) is None
+
+
+@pytest.mark.parametrize(("effect", "seen"), [case[:2] for case in BY_REBALANCE if case[2]])
+def test_every_rebalance_that_explains_a_finding_is_wanted(effect, seen):
+    at_ms = seen.observed_at_ms
+
+    wanted = wanted_rebalances([effect], LINKS).within(at_ms, at_ms)
+    assert wanted.spans == ((seen.group_id, at_ms, at_ms),)
