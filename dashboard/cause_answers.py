@@ -1,6 +1,7 @@
 """What explains the findings, and what a pipeline's promise needs, put together from cached answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from dashboard import answers, cached, explained, known_findings, promise_questions, rebalances_read
 from dashboard.cached import DAY_MS, HOUR_MS
@@ -13,6 +14,7 @@ from guarantees.cause_links import LINKS
 from guarantees.causes import followed_by, wanted_rebalances
 from guarantees.findings import Finding
 from guarantees.links import Cause, WantedRebalances
+from guarantees.unknown import Unknown
 
 
 def explanation(view: View, name: str | None) -> Explanation | None:
@@ -62,8 +64,9 @@ def _settled(data_dir: str, cluster_id: str, wanted: WantedRebalances) -> Rows:
     return rebalances_read.read(data_dir, cluster_id, wanted)
 
 
-def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding]]:
-    """What explains a finding, and the findings it explains."""
+def story(view: View, finding: Finding) -> tuple[Sequence[Cause], list[Finding], list[Unknown]]:
+    """What explains a finding, the findings it explains, and what nobody can look for any more."""
     known, why = known_findings.findings(view), causes(view)
     effects = followed_by(why).get(finding.finding_id, ())
-    return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects]
+    gone = rebalances_read.not_looked_for(Path(cached.data_dir()), [finding], why)
+    return why.get(finding.finding_id, ()), [known[effect].finding for effect in effects], gone

@@ -13,6 +13,7 @@ from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.links import Cause
 from guarantees.promises import Verdict
+from guarantees.unknown import Unknown
 
 
 def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
@@ -36,7 +37,9 @@ def show(view: View, chosen: str | None, rerun: Sequence[str]) -> None:
     raw_answers.draw(concern.finding, view)
 
 
-def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
+def draw(
+    concern: Concern, causes: Sequence[Cause], consequences: Sequence[Finding], unsought: Sequence[Unknown]
+) -> None:
     """Everything that is known about one finding, with what explains it and what it explains."""
     finding = concern.finding
     st.markdown(f"#### {in_markdown(finding.title, 160)}", anchors=False)
@@ -45,7 +48,7 @@ def draw(concern: Concern, causes: Sequence[Cause], consequences: Sequence[Findi
     )
     _promises(concern)
     _statements(finding)
-    story.draw(causes, consequences)
+    story.draw(causes, consequences, unsought)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         _table("Evidence", facts.facts(finding.evidence))

@@ -11,14 +11,19 @@ from dashboard.view import View
 from guarantees.causes import NOT_OBSERVED
 from guarantees.findings import Finding
 from guarantees.links import Cause
+from guarantees.unknown import Unknown
 
 VIOLATIONS = "dashboard/pages/violations.py"
 SHOWN = 5
 
 
-def draw(causes: Sequence[Cause], consequences: Sequence[Finding]) -> None:
-    """The surest cause first. Nothing is said to follow where nothing does: it may follow yet."""
-    st.markdown("**Cause**" if causes else f"**Cause** :gray[{NOT_OBSERVED}]")
+def draw(causes: Sequence[Cause], consequences: Sequence[Finding], unsought: Sequence[Unknown]) -> None:
+    """The surest cause first. Nothing is said to follow where nothing does: it may follow yet.
+
+    `unsought`: where none could be looked for.
+    """
+    none = "; ".join((NOT_OBSERVED, *(in_markdown(one.reason, 200) for one in unsought)))
+    st.markdown("**Cause**" if causes else f"**Cause** :gray[{none}]")
     for cause in causes[:SHOWN]:
         statement = cause.statement
         assumed = f" :gray[Assuming that {in_markdown(statement.assumption, 300)}.]" if statement.assumption else ""

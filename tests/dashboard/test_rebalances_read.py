@@ -7,7 +7,7 @@ import pytest
 from cli.main import main
 from dashboard import cause_answers, incident_answers, queries, rebalances_read
 from dashboard.reports.making import Request, looks, make
-from dashboard.view import View
+from dashboard.view import View, format_time
 from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.lifecycle import Change, FindingEvent
 from settings import load_settings
@@ -17,6 +17,8 @@ from store.segments import producer_name
 from tests.dashboard import fixture_store
 from tests.dashboard.fixture_store import CLUSTER_ID, ORDERS
 from tests.dashboard.report_store import STORY_MS
+from tests.dashboard.test_pages import visit as visit
+from tests.dashboard.test_pages import words
 
 DAY_MS = 86_400_000
 GROUP, PIPELINE = "order-service", "orders-to-payments"
@@ -120,6 +122,14 @@ def test_a_cause_that_nobody_can_look_for_any_more_is_said_to_be_so(store):
     assert missing.reason.startswith(f"whether a rebalance caused 2 findings: {kept_from}")
     assert any(kept_from in part.text for one in told.sections for part in one.parts if hasattr(part, "text"))
     assert any(kept_from in one.reason for one in incident_answers.story(VIEW, incident).not_seen)
+
+
+def test_the_evidence_of_a_finding_says_since_when_a_rebalance_was_looked_for(visit, store):
+    window = {"from": format_time(VIEW.from_ms), "to": format_time(VIEW.to_ms)}
+    app = visit(store / "tidemark.toml", "violations", finding=LOST.finding_id, **window)
+
+    said = words(app).replace("\\", "")
+    assert "cause not observed; whether a rebalance caused 1 finding: none was looked for before" in said
 
 
 def test_nothing_is_missed_where_rebalances_are_kept_of_when_it_happened(store):

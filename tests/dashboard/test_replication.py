@@ -6,7 +6,7 @@ from dashboard import elections, low_isr, replication
 from dashboard.concerns import Concern
 from dashboard.replication import AtRisk, Risk
 from dashboard.view import View
-from guarantees import isr
+from guarantees import completeness, isr
 from guarantees.findings import Bounds, Unit
 from guarantees.lifecycle import FindingHistory
 from guarantees.memory import Memory
@@ -321,3 +321,8 @@ def test_seconds_of_the_page_are_seconds_of_the_finding():
     found = isr.seconds(isr.low_evidence(last_low, states[partition], 2), FROM_MS + 145_000)
 
     assert below(s(0, 100, ended_s=105), s(105, 140, 1, after_s=100, ended_s=145), s(145, 900, after_s=140)) == found
+
+
+@pytest.mark.parametrize(("interval_ms", "expected"), [(5_000, 30_000), (10_000, 30_000), (30_000, 90_000)])
+def test_a_gap_is_never_shorter_than_three_rounds(interval_ms, expected):
+    assert completeness.gap_ms(30.0, interval_ms) == expected
