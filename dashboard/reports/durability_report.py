@@ -38,6 +38,7 @@ ELECTED = (
 )  # fmt: skip
 
 
+WHILE_OBSERVED = " while it was observed"
 NOBODY_LOOKED = "Unknown: no partition was observed in the window."
 
 
@@ -53,6 +54,13 @@ class Below:
     below: Bounds | Unknown
     offline: Bounds
     no_upper_end: Unknown | None
+
+    @property
+    def unknown_because(self) -> str | None:
+        """Why one of the times has no upper end; None where both have."""
+        of_offline = low_isr.NOT_WATCHED if self.offline.upper is None else None
+        why = self.no_upper_end or of_offline
+        return None if why is None else why.reason
 
 
 def durability_report(look: Look) -> Document:
@@ -123,7 +131,8 @@ def _below_sentences(look: Look, seen: StatesSeen, below: Sequence[Below]) -> It
     yield Sentence(f"{number} seen were below min ISR or offline at some time.")
     least = union((one.since_ms, one.last_ms) for own in below for one in own.stretches)
     most = union((one.after_ms, one.until_ms) for own in below for one in own.stretches)
-    observed = f"{_seconds(most)} at most{_while_observed(look)}"
+    is_whole = not look.gaps and all(one.no_upper_end is None for one in below)
+    observed = f"{_seconds(most)} at most{'' if is_whole else WHILE_OBSERVED}"
     yield Sentence(f"At least one of them was for {_seconds(least)} at least and {observed}.")
     if look.gaps:
         yield Sentence(f"{_unobserved(look)} without any round are not counted: what was below then is unknown.")
@@ -162,7 +171,7 @@ def _by_partition(below: Sequence[Below], none: str) -> Table:
     longest_first = sorted(below, key=lambda one: (-_least(one), one.name))
     rows: list[dict[str, Cell]] = [
         {"Partition": one.name, **_ends(one.below, "At least, s", "At most, s"),
-         "Unknown because": one.no_upper_end and one.no_upper_end.reason,
+         "Unknown because": one.unknown_because,
          **_ends(one.offline, "Offline at least, s", "Offline at most, s")}
         for one in longest_first
     ]  # fmt: skip
@@ -228,7 +237,7 @@ def _none(look: Look, seen: StatesSeen, how: str) -> str:
 
 
 def _while_observed(look: Look) -> str:
-    return " while it was observed" if look.gaps else ""
+    return WHILE_OBSERVED if look.gaps else ""
 
 
 def _cut_table(name: str, told: Sequence[Told], none: str) -> Table:
