@@ -27,9 +27,7 @@ READ_ONCE = frozenset(
 )
 
 
-@dataclass(
-    frozen=True, slots=True, eq=False
-)  # a constant of a module, itself alone equal to it: found at once as a key
+@dataclass(frozen=True, slots=True, eq=False)  # a constant, itself alone equal to it: found at once as a key
 class Question:
     """`tables` are the views the SQL reads; its parameters stand as `$name`, the window's ends as `$from` and `$to`.
 
@@ -108,8 +106,7 @@ ATTEMPTS = Question(("rounds",), """
 
 # Somebody said something: values, or that they may not be told, or that there is nothing to tell.
 IS_ANSWERED = "(asked = 0 OR answered + refused > 0)"
-# What the last round of each signal asked for and got, and when it was last answered; of the newest round, and of a
-# whole window.
+# What the last round of each signal asked for and got, and when it was last answered; in the newest round, in a window.
 COVERAGE = Question(("rounds",), f"""
     SELECT signal, tick, epoch_ms(observed_at) AS observed_at_ms, asked, answered, refused, failed, error, interval_ms,
            epoch_ms(max(observed_at) FILTER ({IS_ANSWERED}) OVER (PARTITION BY signal)) AS answered_at_ms
@@ -237,9 +234,8 @@ JOB_RUNS = Question(("job_runs",), """
     SELECT job, pipeline, state, ranges, records, backlog, message, epoch_ms(started_at) AS started_at_ms,
            epoch_ms(ended_at) AS ended_at_ms, epoch_ms(observed_at) AS observed_at_ms
     FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
-# The newest looks of the record jobs, also those after the window: who reads a topic to its end later has read it to
-# the end of the window. The newest of those that left the same unread; `has_left`, `message`: of runs that do not say
-# of which topics.
+# The newest looks of the record jobs that left the same unread, also those after the window: who reads a topic to its
+# end later has read the window. `has_left`, `message`: of runs that do not say of which topics.
 LOOKS = Question(("job_runs",), """
     SELECT unread, CASE WHEN unread IS NULL THEN message END AS message,
            unread IS NULL AND backlog IS DISTINCT FROM 0 AS has_left, epoch_ms(max(started_at)) AS looked_at_ms,

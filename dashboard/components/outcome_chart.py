@@ -25,8 +25,9 @@ REMEDY = (
 SHOWN_PROBLEMS = 3
 
 
-def draw(read: Rows, view: View, asked: View) -> None:
-    """`read`: what of the headers was read in the last day; `view`: as much of the window `asked` for."""
+def draw(asked: View) -> None:
+    """As much of the window as markers are kept of, and what of the headers was read in the last day."""
+    read, view = transaction_answers.headers_read(asked), transaction_answers.marker_view(asked)
     since_ms = min((row["first_ms"] for row in read if row["problem"] is None), default=None)
     _not_read(read)
     if since_ms is None:

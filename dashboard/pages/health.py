@@ -2,8 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, cached, health, queries, wording
-from dashboard import coverage as signals
+from dashboard import answers, cached, coverage, health, queries, wording
 from dashboard.components import cluster_panels, panel, parts, promises, tables
 from dashboard.components.panel import Panel
 from dashboard.view import View
@@ -12,8 +11,8 @@ from guarantees.observations import Signal
 NEEDS = Panel("What the promise needs", promises.needs, shows_age=False)
 
 
-def coverage(view: View) -> None:
-    rows, newest = cached.in_window(view, queries.COVERAGE_OF_WINDOW), signals.age(view, ()).verdict(view.to_ms)
+def last_round(view: View) -> None:
+    rows, newest = cached.in_window(view, queries.COVERAGE_OF_WINDOW), coverage.age(view, ()).verdict(view.to_ms)
     if not rows:
         panel.empty("No round was stored in this window.", "Start the collector: tidemark up, or tidemark collect.")
         return
@@ -41,7 +40,7 @@ def sampling(view: View) -> None:
 
 st.title("Health", anchor=False)
 panel.show(Panel("Parts", parts.draw, shows_age=False))
-panel.show(Panel("Last round, by signal", coverage))
+panel.show(Panel("Last round, by signal", last_round))
 panel.show(Panel("Brokers", cluster_panels.cluster))
 panel.show(Panel("Controllers", cluster_panels.controllers, (Signal.QUORUM,)))
 panel.show(Panel("Promises", lambda view: promises.draw(view, shown_by=NEEDS)))

@@ -20,8 +20,7 @@ def open_ones(view: View) -> None:
 
 def chosen(view: View) -> None:
     asked = st.query_params.get("transaction")
-    one = transaction_answers.chosen(view, asked)
-    if one is None:
+    if (one := transaction_answers.chosen(view, asked)) is None:
         panel.empty(*transaction_facts.none_chosen(asked))
         return
     parts = transaction_answers.parts(view, one)
@@ -30,10 +29,6 @@ def chosen(view: View) -> None:
     transaction_tables.readers(transaction_answers.readers(view, one), transaction_answers.has_commits(view))
     transaction_tables.findings(transaction_answers.findings(view, one))
     transaction_tables.commands(parts, one, view)
-
-
-def ended(view: View) -> None:
-    outcome_chart.draw(transaction_answers.headers_read(view), transaction_answers.marker_view(view), view)
 
 
 def fenced(view: View) -> None:
@@ -50,6 +45,6 @@ CHOSEN = Panel("The chosen transaction", chosen, SIGNALS)
 st.title("Transactions", anchor=False)
 panel.show(Panel("Open transactions, worst first", open_ones, SIGNALS))
 panel.show(CHOSEN)
-panel.show(Panel("How transactions ended", ended, (Signal.END_OFFSETS,)))
+panel.show(Panel("How transactions ended", outcome_chart.draw, (Signal.END_OFFSETS,)))
 panel.show(Panel("What happened to transactional ids", timeline, (Signal.TRANSACTION_LOG,)))
 panel.show(FENCED)
