@@ -14,7 +14,7 @@ from dashboard.explained import Explanation
 from dashboard.freshness import freshness
 from dashboard.names import cut
 from dashboard.queries import Question, Rows
-from dashboard.record_evidence import IDLE_PACE_MS
+from dashboard.record_evidence import COVERED, IDLE_PACE_MS
 from dashboard.record_reading import HowRead
 from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from guarantees.findings import Finding
@@ -95,15 +95,21 @@ def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: S
     pace_ms = max(IDLE_PACE_MS, trace[1] if trace else 0)
 
     looks = record_reading.looks(asked.get(queries.LOOKS, ()), heard.settings.name)
-    declared = {
-        topic for one in settings.pipelines if one.cluster == heard.settings.name for topic in one.pipeline.topics
-    }
 
     def how(topic: str) -> HowRead:
         return record_reading.how_read(record_reading.reading(looks, topic), heard.now_ms, pace_ms)
 
-    told = record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), declared, how)
+    told = record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), _quiet(heard, answers, settings), how)
     return frozenset(row["topic"] for row in told)
+
+
+def _quiet(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> set[str]:
+    """Topics watched before the last day and without a range in it."""
+    own = (one.pipeline for one in settings.pipelines if one.cluster == heard.settings.name)
+    quiet = {topic for one in own for topic in one.topics} - {row["topic"] for row in answers.get(queries.SAMPLED, ())}
+    from_ms = heard.now_ms - round(settings.store.history_retention_d * DAY_MS)
+    rows = heard.between(from_ms, heard.now_ms - DAY_MS, (COVERED,), topics=sorted(quiet)) if quiet else {}
+    return {row["topic"] for row in rows.get(COVERED, ())}
 
 
 def _findings(heard: StoredCluster) -> list[Finding]:

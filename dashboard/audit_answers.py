@@ -54,6 +54,7 @@ def topics(view: View) -> list[TopicAudit]:
         _recent(view, Kind.DUPLICATE_WRITE),
         declared(view),
         record_evidence.how_read(view),
+        {row["topic"] for row in record_evidence.sampled(view)},
     )
 
 

@@ -1,6 +1,6 @@
 """Extra copies per topic: the figure, what it rests on, and what it cannot see."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,7 @@ from dashboard import audit_words, extra_copies, wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
 from dashboard.names import cut
-from dashboard.record_reading import HowRead
+from dashboard.record_reading import HowRead, is_silent
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Unit
@@ -16,6 +16,7 @@ from guarantees.promises import Pipeline, Verdict
 from settings import PipelineSettings
 
 Row = Mapping[str, Any]
+NOTHING_WRITTEN = Bounds(0, 0, 0, Unit.RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +73,11 @@ def topic_audits(
     recent: Sequence[Concern],
     pipelines: Sequence[PipelineSettings],
     how_read: Callable[[str], HowRead],
+    told: Collection[str],
 ) -> list[TopicAudit]:
-    """Each topic once, worst first. `recent` are findings of duplicates of the last day, with what they break."""
+    """Each topic once, worst first. `recent` are findings of duplicates of the last day, with what they break; `told`
+    are topics that tell of the day whether they hold copies, also by having been silent.
+    """
     read, day = ({row["topic"]: row for row in rows} for rows in (sampled, sampled_day))
     found: dict[str, list[Row]] = {}
     for row in groups:
@@ -87,6 +91,7 @@ def topic_audits(
             recent,
             _naming(topic, pipelines),
             how_read(topic),
+            is_silent=topic in told and (topic not in read or is_silent(read[topic])),
         )
         for topic in {*topics, *read, *day, *found}
     )
@@ -164,18 +169,21 @@ def _audit(
     recent: Sequence[Concern],
     declared: tuple[PipelineSettings, ...],
     how: HowRead,
+    *,
+    is_silent: bool,
 ) -> TopicAudit:
     own = [one for one in recent if one.finding.place.topic == topic]
-    unseen = None if groups else _unseen(read, declared, how.why)
+    unseen = None if groups or is_silent else _unseen(read, declared, how.why)
+    is_whole = (is_silent or _is_whole(read)) and not unseen and not groups
     return TopicAudit(
         topic=topic,
         unseen=unseen,
         read=read,
         groups=tuple(groups),
-        copies=_copies(groups, read, unseen),
+        copies=NOTHING_WRITTEN if is_silent and not groups else _copies(groups, read, unseen),
         day=_of_findings(own, day_read),
         day_ids=_ids(day_read),
-        verdict=_verdict(own, how.verdict if _is_whole(read) and not unseen and not groups else Verdict.UNKNOWN),
+        verdict=_verdict(own, how.verdict if is_whole else Verdict.UNKNOWN),
         declared=declared,
         hindered=how.why,
     )

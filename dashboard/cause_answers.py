@@ -39,12 +39,16 @@ def _causes(view: View) -> Mapping[str, tuple[Cause, ...]]:
     heard, known = cached.heard(view), [history.finding for history in known_findings.findings(view).values()]
     if heard is None:
         return {}
-    return explained.causes_of(known, rebalances(heard.cluster_id, known), heard.cluster_id, answers.pipelines(view))
+    seen = rebalances(heard.cluster_id, known, view.to_ms)
+    return explained.causes_of(known, seen, heard.cluster_id, answers.pipelines(view))
 
 
-def rebalances(cluster_id: str, findings: Iterable[Finding]) -> Rows:
-    """Those that may explain the findings, whatever the window; what lies a day back is read once an hour."""
-    wanted = wanted_rebalances(findings, LINKS)
+def rebalances(cluster_id: str, findings: Iterable[Finding], until_ms: int) -> Rows:
+    """Those that may explain the findings, seen until then, however long ago; what lies a day back is read once an
+    hour.
+    """
+    every = wanted_rebalances(findings, LINKS)
+    wanted = every and every.within(every.from_ms, until_ms)
     if wanted is None:
         return []
     settled_ms = (wanted.to_ms - DAY_MS) // HOUR_MS * HOUR_MS

@@ -65,7 +65,7 @@ def _known(data_dir: str, version: str, view: View) -> Known:
     cluster_id = _cluster_id(view)
     histories = known_findings.newest(cluster_id) if cluster_id else {}
     findings, pipelines = [history.finding for history in histories.values()], answers.pipelines(view)
-    rebalances = cause_answers.rebalances(cluster_id, findings) if cluster_id else []
+    rebalances = cause_answers.rebalances(cluster_id, findings, view.to_ms) if cluster_id else []
     why = explained.causes_of(findings, rebalances, cluster_id or "", pipelines)
     incidents = every_incident(findings, why, pipelines)
     by_name = {name: one for one in incidents for name in one.known_as}

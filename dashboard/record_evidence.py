@@ -8,13 +8,17 @@ from collections.abc import Callable, Collection, Iterable
 from dashboard import cached, queries, record_reading, traces, wording
 from dashboard.audit_topics import read_topics
 from dashboard.freshness import Freshness
-from dashboard.queries import Rows
+from dashboard.queries import Question, Rows
 from dashboard.record_reading import HowRead, Look, Reading
 from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.promises import Pipeline, Verdict
 from settings import PipelineSettings
 
+# Topics of which a range was covered.
+COVERED = Question(("ledger",), """
+    SELECT DISTINCT topic FROM ledger
+    WHERE cluster_id = $cluster_id AND list_contains($topics::VARCHAR[], topic) ORDER BY topic""")  # fmt: skip
 # Rounds of the jobs that find nothing to read say so once a minute.
 IDLE_PACE_MS = 60_000
 
@@ -44,8 +48,20 @@ def _looks(view: View) -> list[Look]:
 @cached.shared
 def sampled(view: View) -> Rows:
     """Topics that tell of the last day whether they hold copies."""
+    rows = cached.last_day(view, queries.SAMPLED)
     declared = {topic for one in _declared(view) for topic in one.pipeline.topics}
-    return record_reading.tell_of_copies(cached.last_day(view, queries.SAMPLED), declared, how_read(view))
+    return record_reading.tell_of_copies(
+        rows, _watched(view, declared - {row["topic"] for row in rows}), how_read(view)
+    )
+
+
+def _watched(view: View, topics: Collection[str]) -> set[str]:
+    """Those of which a range was covered before the last day: what was written in it would have been read."""
+    if not topics:
+        return set()
+    kept_ms = round(cached.settings().store.history_retention_d * cached.DAY_MS)
+    before = view.to_ms - kept_ms, view.to_ms - cached.DAY_MS
+    return {row["topic"] for row in cached.between(view, *before, COVERED, topics=sorted(topics))}
 
 
 @cached.shared
@@ -64,7 +80,8 @@ def judged(comparisons: Iterable[dict[str, object]], names: Collection[str]) -> 
 def compared(view: View) -> Reach:
     """Of how many pipelines losses are told."""
     read, every = how_read(view), _compared(view)
-    why = _why(view, (_both(one, read) for one in every), "no pipeline is compared with a sink")
+    otherwise = "no id was to be judged yet" if every else "no pipeline is compared with a sink"
+    why = _why(view, (_both(one, read) for one in every), otherwise)
     return Reach(len(comparisons(view)), len(every), "pipeline", why)
 
 

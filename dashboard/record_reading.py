@@ -72,14 +72,21 @@ def how_read(known: Reading, at_ms: int, pace_ms: int) -> HowRead:
 
 
 def tell_of_copies(sampled: Iterable[Row], topics: Iterable[str], how: Callable[[str], HowRead]) -> list[Row]:
-    """Topics that tell now whether they hold copies: read to their end, and with an id in some record.
+    """Topics that tell now whether they hold copies: read to their end, and with an id in some record, or quiet.
 
-    Of those without a row (of queries.SAMPLED) nothing was to be read in the whole day: nothing was stored twice.
+    Where no record was to be read (of `topics`, watched all the time, without a row of queries.SAMPLED), none is stored
+    twice.
     """
     read = {row["topic"]: row for row in sampled}
     told = [row for row in read.values() if row["records"] > row["records_without_id"]]
-    quiet = [{"topic": topic, "rate": 1.0} for topic in sorted(set(topics) - read.keys())]
+    silent = {topic for topic, row in read.items() if is_silent(row)} | (set(topics) - read.keys())
+    quiet = [{"topic": topic, "rate": 1.0} for topic in sorted(silent)]
     return [row for row in (*told, *quiet) if how(row["topic"]).verdict is Verdict.OK]
+
+
+def is_silent(read: Row) -> bool:
+    """All offsets were read, and no visible record was among them."""
+    return not (read["records"] or read["purged_offsets"] or read["gap_offsets"])
 
 
 def worst(of: Iterable[HowRead]) -> HowRead:

@@ -3,7 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dashboard import answers, cached, concerns, queries, replica_offsets, replication_lanes, replication_questions
+from dashboard import (
+    answers,
+    cached,
+    concerns,
+    coverage,
+    queries,
+    replica_offsets,
+    replication_lanes,
+    replication_questions,
+)
 from dashboard.concerns import Concern
 from dashboard.elections import election_row
 from dashboard.queries import Rows
@@ -12,7 +21,9 @@ from dashboard.replication import AtRisk, partition_name
 from dashboard.replication_lanes import ReplicationLanes
 from dashboard.view import View
 from guarantees import completeness
+from guarantees.cadence import rounds_apart
 from guarantees.findings import Kind
+from guarantees.observations import Signal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +49,10 @@ class Chosen:
 
 
 def gap_ms(view: View) -> int:
-    """From here on two samples leave a gap between them, as the findings count it."""
-    return completeness.gap_ms(cached.settings().thresholds.gap_s, cached.step_ms(view.cluster))
+    """From here on two samples of partitions' states leave a gap between them, as the findings count it."""
+    asked = next((row["asked"] for row in coverage.by_signal(view) if row["signal"] == Signal.PARTITION_STATES), 0)
+    every_ms = cached.step_ms(view.cluster) * rounds_apart(Signal.PARTITION_STATES, asked)
+    return completeness.gap_ms(cached.settings().thresholds.gap_s, every_ms)
 
 
 def totals(view: View) -> Rows:

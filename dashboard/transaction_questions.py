@@ -147,7 +147,8 @@ HEADERS_READ = Question(("header_ranges",), """
     FROM header_ranges WHERE cluster_id = $cluster_id GROUP BY problem ORDER BY ranges DESC""")  # fmt: skip
 # The buckets in which a round asked the cluster and no header was left unread. What was written since the round before
 # is not read where there is a problem, unless a later range reads on from there. Where a leader has more than was read
-# of it (max_bytes_per_s), nothing is known of what was written after the newest batch that was.
+# of it (max_bytes_per_s), nothing is known of what was written since it was last read to its end, or, where that is not
+# sampled any more, after the newest batch that was read.
 READING = ("rounds", "header_ranges", "partition_offsets", "batch_headers")
 BUCKETS_SEEN = Question(READING, """
     WITH asked AS (
@@ -165,11 +166,13 @@ BUCKETS_SEEN = Question(READING, """
         SELECT topic_id, partition, max(observed_at) AS read_at, arg_max(next_offset, observed_at) AS next_offset
         FROM whole GROUP BY ALL),
     behind AS (
-        SELECT l.topic_id, l.partition FROM last l JOIN partition_offsets p USING (topic_id, partition)
+        SELECT l.topic_id, l.partition, max(p.observed_at) FILTER (p.high_watermark <= l.next_offset) AS whole_at
+        FROM last l JOIN partition_offsets p USING (topic_id, partition)
         WHERE p.cluster_id = $cluster_id AND p.observed_at <= l.read_at
         GROUP BY l.topic_id, l.partition, l.next_offset HAVING arg_max(high_watermark, observed_at) > l.next_offset),
     unreached AS (
-        SELECT coalesce(max(max_timestamp_ms), epoch_ms($from)) AS from_ms, epoch_ms($to) AS to_ms
+        SELECT coalesce(epoch_ms(any_value(whole_at)), max(max_timestamp_ms), epoch_ms($from)) AS from_ms,
+               epoch_ms($to) AS to_ms
         FROM behind LEFT JOIN (FROM batch_headers WHERE cluster_id = $cluster_id) USING (topic_id, partition)
         GROUP BY topic_id, partition),
     missed AS (

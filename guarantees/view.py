@@ -91,8 +91,9 @@ def unknown_readers(observed: Round, partitions: Set[TopicPartition]) -> dict[To
     found: dict[TopicPartition, list[str]] = {partition: [] for partition in partitions}
     topics = {partition.topic for partition in partitions}
     for key, commit in observed.commits.items() if partitions else ():
-        is_known = isinstance(commit.committed_offset, int | None) and not commit.is_pending
-        if not is_known and key.topic in topics and key.topic_partition in partitions:
+        if key.topic not in topics or key.topic_partition not in partitions:
+            continue
+        if commit.is_pending or not isinstance(commit.committed_offset, int | None):
             found[key.topic_partition].append(key.group_id)
     return {partition: sorted(groups) for partition, groups in found.items()}
 

@@ -9,6 +9,8 @@ from dashboard.reports import questions
 from dashboard.reports.document import Cell, Column, Line, Part, Sentence, Table, Type, table
 from dashboard.reports.finding_tables import limited
 from dashboard.reports.look import MOST_ROWS, Look
+from dashboard.shapes import ROLLED_UP_AFTER_MS
+from guarantees import completeness
 from guarantees.promise_time import MINUTE_MS, Stretch, union
 from guarantees.promises import Pipeline, Verdict
 
@@ -47,7 +49,9 @@ def unknown_units(rows: Sequence[Mapping[str, Any]], look: Look) -> list[Stretch
     ]  # fmt: skip
     there = {row["at_ms"] for row in rows}
     first = look.from_ms - look.from_ms % size
-    missing = union((at, at + size) for at in range(first, look.to_ms, size) if at not in there)
+    least_ms = completeness.gap_ms(look.settings.thresholds.gap_s, look.stored.interval_ms)
+    absent = union((at, at + size) for at in range(first, look.to_ms, size) if at not in there)
+    missing = [(start, end) for start, end in absent if end - start > least_ms]
     return [*_joined(found), *(Stretch(start, end, Verdict.UNKNOWN, NO_ROLL_UP) for start, end in missing)]
 
 
@@ -101,23 +105,32 @@ def _bucketed(rows: Sequence[Mapping[str, Any]], look: Look) -> Table:
     for row in rows:
         by_point.setdefault(row["at_ms"] - row["at_ms"] % step, []).append(row)
     first = look.from_ms - look.from_ms % step
-    points: list[dict[str, Cell]] = [
-        _point(at, by_point.get(at, ()), _units_within(look, at, at + step)) for at in range(first, look.to_ms, step)
-    ]
+    points: list[dict[str, Cell]] = []
+    for at in range(first, look.to_ms, step):
+        own = by_point.get(at, ())
+        points.append(_point(at, own, has_gap=_has_gap(look, own, _units_within(look, at, at + step))))
     title = f"Lag over time, one row for {wording.duration(step)}"
     return table("lag_over_time", title, LAG, points)
 
 
-def _units_within(look: Look, from_ms: int, to_ms: int) -> int:
-    """How many units begin in this part of the window."""
+def _units_within(look: Look, from_ms: int, to_ms: int) -> Sequence[int]:
+    """When units of this part of the window begin that were over and rolled up when the report was made."""
     size = unit_ms(look)
     first = -(-max(from_ms, look.from_ms) // size) * size
-    return len(range(first, min(to_ms, look.to_ms), size))
+    return range(first, min(to_ms, look.to_ms, look.made_ms - ROLLED_UP_AFTER_MS - size + 1), size)
 
 
-def _point(at_ms: int, rows: Sequence[Mapping[str, Any]], expected: int) -> dict[str, Cell]:
+def _has_gap(look: Look, rows: Sequence[Mapping[str, Any]], expected: Sequence[int]) -> bool:
+    """Whether so many units in a row are missing that their time is a gap: a slow cluster leaves minutes empty."""
+    size, there = unit_ms(look), {row["at_ms"] for row in rows}
+    missing = union((at, at + size) for at in expected if at not in there)
+    least_ms = completeness.gap_ms(look.settings.thresholds.gap_s, look.stored.interval_ms)
+    return any(end - start > least_ms for start, end in missing)
+
+
+def _point(at_ms: int, rows: Sequence[Mapping[str, Any]], *, has_gap: bool) -> dict[str, Cell]:
     reasons = [row["unknown_reason"] for row in rows if row["unknown_reason"] is not None]
-    is_unknown = bool(reasons) or not rows or len(rows) < expected
+    is_unknown = bool(reasons) or not rows or has_gap
     why = (cut(reasons[0], 120) if reasons else NO_ROLL_UP) if is_unknown else None
     highest = max((row["lag_max"] for row in rows if row["lag_max"] is not None), default=None)
     values = (at_ms, None if is_unknown else rows[-1]["lag"], highest, why)

@@ -56,11 +56,21 @@ def group(cause="other_producer_id", **columns):
             "observed_at_ms": END_MS} | columns  # fmt: skip
 
 
-def topic_audit(*groups, sampled=None, day=None, recent=(), declared=(DECLARED,), fresh=Verdict.OK, why=None):
+def topic_audit(*groups, sampled=None, day=None, recent=(), declared=(DECLARED,), fresh=Verdict.OK, why=None, told=()):
     sampled = [read()] if sampled is None else sampled
     day = sampled if day is None else day
-    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, lambda topic: HowRead(fresh, why))
+    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, lambda topic: HowRead(fresh, why), told)
     return audit
+
+
+@pytest.mark.parametrize("rows", [[], [{"records": 0, "purged_offsets": 0, "gap_offsets": 0}]])
+def test_a_topic_that_was_silent_and_is_watched_has_no_copies_and_that_is_known(rows):
+    silent = topic_audit(sampled=[read() | row for row in rows], day=[read()], told=["orders"])
+
+    assert (silent.unseen, silent.verdict) == (None, Verdict.OK)
+    assert (silent.copies.lower, silent.copies.upper) == (0, 0)
+    assert topic_audit(sampled=[], day=[], told=["orders"], fresh=Verdict.STALE).verdict is Verdict.STALE
+    assert topic_audit(sampled=[], day=[]).unseen == audit_words.NO_RANGE
 
 
 def compared(**columns):
@@ -193,7 +203,7 @@ def test_the_last_day_of_all_topics_is_the_tile_of_the_overview():
         5, 9, 20, Unit.RECORDS)))  # fmt: skip
     sampled = [read(rate=1.0), read("payments", rate=1.0)]
 
-    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], read_whole)
+    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], read_whole, ())
 
     tile = tiles.duplicates(
         [one, other, concern(fixture_store.lost(END_MS))], sampled, Reach(1, 1, "topic", ""), END_MS
@@ -216,7 +226,7 @@ def test_the_topics_whose_promise_is_broken_come_first_and_then_those_with_most_
     broken = concern(fixture_store.duplicates(END_MS), Guarantee.EXACTLY_ONCE)
     sampled = [read("a"), read("b"), read("c", gap_offsets=1), read("orders")]
 
-    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], read_whole)
+    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], read_whole, ())
 
     assert [audit.topic for audit in audits] == ["orders", "b", "c", "a"]
 

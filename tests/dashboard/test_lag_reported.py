@@ -7,17 +7,19 @@ import pytest
 from dashboard.reports import lag_over_time, questions
 from dashboard.reports.document import Line, Table
 from guarantees.promises import Guarantee, Pipeline
+from guarantees.thresholds import Thresholds
 
 HOUR = 3_600_000
 FROM_MS = 1_764_000_000_000 // (13 * HOUR) * 13 * HOUR
 PIPELINE = Pipeline("p", "orders", "g", None, Guarantee.AT_LEAST_ONCE)
 
 
-def look(rows, length_h, *, starts_later_ms=0):
+def look(rows, length_h, *, starts_later_ms=0, made_later_ms=HOUR, interval_ms=5_000):
     answers = {questions.GROUP_LAG_BY_HOUR: rows, questions.GROUP_LAG_BY_MINUTE: rows}
     return SimpleNamespace(
         from_ms=FROM_MS + starts_later_ms, to_ms=FROM_MS + length_h * HOUR,
-        ask=lambda question, **about: answers.get(question, []),
+        made_ms=FROM_MS + length_h * HOUR + made_later_ms, settings=SimpleNamespace(thresholds=Thresholds()),
+        stored=SimpleNamespace(interval_ms=interval_ms), ask=lambda question, **about: answers.get(question, []),
     )  # fmt: skip
 
 
@@ -65,3 +67,18 @@ def test_a_point_at_the_edge_of_the_window_needs_the_hours_in_the_window_alone()
     assert (late[0], late[-1]) == ((5, None), (5, None))
     assert parts(look(hours(*range(5, 13)), month, starts_later_ms=4 * HOUR))[1][0] == (None, lag_over_time.NO_ROLL_UP)
     assert parts(look(hours(741, 742), month))[1][-1] == (None, lag_over_time.NO_ROLL_UP)
+
+
+def test_a_slow_cluster_leaves_minutes_empty_and_no_point_unknown():
+    every_other = [unit(FROM_MS + number * 60_000, 5) for number in range(0, 24 * 60, 2)]
+
+    assert {why for _, why in parts(look(every_other, 24, interval_ms=120_000))[1]} == {None}
+    assert {why for _, why in parts(look(every_other, 24))[1]} == {lag_over_time.NO_ROLL_UP}
+
+
+def test_what_was_not_over_when_the_report_was_made_makes_no_point_unknown():
+    month = 31 * 24
+    all_but_the_last = hours(*range(month - 1))
+
+    assert parts(look(all_but_the_last, month, made_later_ms=0))[1][-1] == (5, None)
+    assert parts(look(all_but_the_last, month))[1][-1] == (None, lag_over_time.NO_ROLL_UP)

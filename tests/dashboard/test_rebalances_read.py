@@ -145,4 +145,4 @@ def test_no_rebalance_is_read_where_none_can_explain_a_finding(store, monkeypatc
     rewind = finding(Kind.REWIND, 1, 0)
 
     assert rebalances_read.rebalances(store / "data", CLUSTER_ID, [rewind], STORY_MS) == []
-    assert cause_answers.rebalances(CLUSTER_ID, [rewind]) == []
+    assert cause_answers.rebalances(CLUSTER_ID, [rewind], STORY_MS) == []

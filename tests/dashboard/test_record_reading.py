@@ -129,13 +129,16 @@ def test_a_topic_tells_of_copies_where_it_is_read_to_its_end_and_has_ids_or_noth
     rows = [
         {"topic": "no ids", "records": 5, "records_without_id": 5},
         {"topic": "empty", "records": 0, "records_without_id": 0},
+        {"topic": "purged", "records": 0, "records_without_id": 0, "purged_offsets": 7},
+        {"topic": "with a gap", "records": 0, "records_without_id": 0, "gap_offsets": 7},
         {"topic": "some ids", "records": 5, "records_without_id": 4},
         {"topic": "stale", "records": 5, "records_without_id": 4},
     ]
+    rows = [{"purged_offsets": 0, "gap_offsets": 0} | row for row in rows]
     topics = [*(row["topic"] for row in rows), "quiet", "quiet and stale"]
     how = {topic: HowRead(Verdict.STALE if "stale" in topic else Verdict.OK) for topic in topics}
 
     told = record_reading.tell_of_copies(rows, topics, how.__getitem__)
 
-    assert [row["topic"] for row in told] == ["some ids", "quiet"]
+    assert [row["topic"] for row in told] == ["some ids", "empty", "quiet"]
     assert told[1]["rate"] == 1.0, "all of nothing was compared"

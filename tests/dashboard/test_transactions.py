@@ -754,6 +754,18 @@ def test_no_bucket_is_seen_after_the_newest_batch_of_a_partition_that_is_not_rea
     assert buckets_seen(tmp_path) == seen
 
 
+def test_one_batch_that_is_not_read_yet_hides_no_more_than_the_time_since_all_was_read(log, tmp_path):
+    topic_id = story_transactions.TOPIC_ID
+    log.append("rounds", asked_for())
+    log.append("header_ranges", [header_range(second) for second in range(3, 240, 5)])
+    log.append("partition_offsets", [
+        offsets(0, 5, 9 if second < 230 else 10, tick=second, topic_id=topic_id, observed_at=MINUTE_MS + 1_000 * second)
+        for second in range(182, 238, 5)
+    ])  # fmt: skip
+
+    assert buckets_seen(tmp_path) == [0, 1, 2]
+
+
 def test_a_bucket_is_seen_where_a_round_of_end_offsets_was_answered(log, tmp_path):
     minute = MINUTE_MS
     log.append("rounds", [
