@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 _TETHER = Path(__file__).with_name("tether.py")
@@ -67,7 +68,10 @@ class Child:
         self._process.wait()
 
     def pause(self) -> None:
+        """Returns once all its threads stand still: on a busy machine some go on for a while, and answer."""
         self._signal(signal.SIGSTOP)
+        with suppress(ChildProcessError):  # it has ended
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         self._signal(signal.SIGCONT)

@@ -230,6 +230,20 @@ def test_a_child_that_ignores_the_request_to_end_is_killed(tmp_path):
 
 
 @linux
+def test_a_paused_child_stands_still_at_once_with_all_its_threads_each_time(tmp_path):
+    spin = "import threading\nfor _ in range(8): threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()"
+    busy = child(tmp_path, f"{spin}\nprint(1, flush=True)")
+    _wait_until(lambda: busy.log.read_text())
+    for _ in range(5):
+        busy.pause()
+        states = [task.joinpath("stat").read_text().rpartition(")")[2].split()[0]
+                  for task in Path(f"/proc/{busy.pid}/task").iterdir()]  # fmt: skip
+        assert set(states) == {"T"}
+        busy.resume()
+    busy.kill()
+    busy.pause()  # what has ended is not waited for
+
+
 def test_a_paused_child_hears_the_request_to_end(tmp_path):
     paused = child(tmp_path, "import time; print(1, flush=True); time.sleep(60)")
     _wait_until(lambda: paused.log.read_text())
