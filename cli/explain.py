@@ -9,12 +9,12 @@ from typing import Any
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
 from dashboard import explained, promise_questions, queries, rebalances_read, record_reading, standing, traces
-from dashboard.coverage import LAST_ANSWERED, with_last_answers
+from dashboard.coverage import with_last_answers
 from dashboard.explained import Explanation
 from dashboard.freshness import freshness
 from dashboard.names import cut
 from dashboard.queries import Question, Rows
-from dashboard.record_evidence import COVERED, IDLE_PACE_MS
+from dashboard.record_evidence import COVERED
 from dashboard.record_reading import HowRead
 from dashboard.stored_cluster import DAY_MS, StoredCluster, known_pipelines, stored_cluster
 from guarantees.findings import Finding
@@ -71,8 +71,8 @@ def _explanation(
     from_ms = heard.now_ms - DAY_MS
     seen = answers.get(promise_questions.ROUNDS_SEEN, ())
     rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
-    last = heard.recent((LAST_ANSWERED,)).get(LAST_ANSWERED, ())
-    coverage = with_last_answers(answers.get(queries.COVERAGE, ()), last, heard.now_ms)
+    # A signal that these rounds did not answer makes the verdict stale, however long ago it was answered.
+    coverage = with_last_answers(answers.get(queries.COVERAGE, ()), (), heard.now_ms)
     sight = standing.sight(
         pipeline,
         standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),
@@ -91,25 +91,21 @@ def _explanation(
 def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> frozenset[str]:
     """Topics of which the record jobs tell duplicates now, as the pages say it."""
     asked = heard.last_day((queries.LOOKS, queries.JOB_RUNS))
-    trace = traces.of_runs(asked.get(queries.JOB_RUNS, []), settings.spark.round_s)
-    pace_ms = max(IDLE_PACE_MS, trace[1] if trace else 0)
-
+    pace_ms = traces.look_pace_ms(traces.of_runs(asked.get(queries.JOB_RUNS, []), settings.spark.round_s))
     looks = record_reading.looks(asked.get(queries.LOOKS, ()), heard.settings.name)
 
     def how(topic: str) -> HowRead:
         return record_reading.how_read(record_reading.reading(looks, topic), heard.now_ms, pace_ms)
 
-    told = record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), _quiet(heard, answers, settings), how)
-    return frozenset(row["topic"] for row in told)
+    def covered_before(topics: list[str]) -> list[str]:
+        from_ms = heard.now_ms - round(settings.store.history_retention_d * DAY_MS)
+        rows = heard.between(from_ms, heard.now_ms - DAY_MS, (COVERED,), topics=topics)
+        return [row["topic"] for row in rows.get(COVERED, ())]
 
-
-def _quiet(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> set[str]:
-    """Topics watched before the last day and without a range in it."""
     own = (one.pipeline for one in settings.pipelines if one.cluster == heard.settings.name)
-    quiet = {topic for one in own for topic in one.topics} - {row["topic"] for row in answers.get(queries.SAMPLED, ())}
-    from_ms = heard.now_ms - round(settings.store.history_retention_d * DAY_MS)
-    rows = heard.between(from_ms, heard.now_ms - DAY_MS, (COVERED,), topics=sorted(quiet)) if quiet else {}
-    return {row["topic"] for row in rows.get(COVERED, ())}
+    declared = {topic for pipeline in own for topic in pipeline.topics}
+    told = record_reading.tell_of_copies(answers.get(queries.SAMPLED, ()), declared, covered_before, how)
+    return frozenset(row["topic"] for row in told)
 
 
 def _findings(heard: StoredCluster) -> list[Finding]:

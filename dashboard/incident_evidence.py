@@ -25,10 +25,8 @@ from dashboard.partition_questions import OWNERS, SAMPLES
 from dashboard.queries import Question, Rows
 from dashboard.replication_questions import LOG_ENDS_OF, OFFSETS_OF
 from dashboard.view import View
-from guarantees.cadence import ASKED_LESS_OFTEN
 from guarantees.findings import Kind
 from guarantees.incidents import Incident
-from guarantees.observations import Signal
 
 
 def lines(view: View, touched: Places, at_ms: int) -> IncidentLines:
@@ -83,8 +81,7 @@ def held(view: View, touched: Places, one: TouchedPartition, at_ms: int) -> list
     offsets = _between(view, around, OFFSETS_OF, by_id)
     states = _between(view, around, incident_questions.STATES, asked)
     transactions = _between(view, around, incident_questions.OPEN_TRANSACTIONS, asked)
-    seldom_ms = ASKED_LESS_OFTEN[Signal.PARTITION_STATES] * step_ms
-    found: list[Held] = incident_moment.replication(states, at_ms, seldom_ms)
+    found: list[Held] = incident_moment.replication(states, at_ms, step_ms)
     for group_id in touched.groups[: incident_moment.GROUPS]:
         found += _of_group(view, one, group_id, around)
     return [

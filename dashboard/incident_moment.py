@@ -8,6 +8,8 @@ from dashboard.interval_ends import is_seen_over, speaks_of
 from dashboard.names import cut
 from dashboard.partition_history import owner_at
 from dashboard.replication import brokers, in_sync_words
+from guarantees.cadence import ASKED_LESS_OFTEN
+from guarantees.observations import Signal
 
 Row = Mapping[str, Any]
 Held = tuple[str, str]
@@ -30,8 +32,8 @@ def interval_at(rows: Iterable[Row], at_ms: int, step_ms: int) -> tuple[Row | No
 
 
 def replication(states: Iterable[Row], at_ms: int, step_ms: int) -> list[Held]:
-    """Leader, epoch and in-sync replicas of one partition."""
-    row, note = interval_at(states, at_ms, step_ms)
+    """Leader, epoch and in-sync replicas of one partition, whose states a large cluster is asked for less often."""
+    row, note = interval_at(states, at_ms, ASKED_LESS_OFTEN[Signal.PARTITION_STATES] * step_ms)
     if row is None:
         why = "unknown: no sample of the partition's state covers this moment"
         return [("Leader", why), ("In sync", why)]

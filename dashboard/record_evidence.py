@@ -4,6 +4,7 @@ What they wrote of a topic that they do not read to its end any more tells of th
 """
 
 from collections.abc import Callable, Collection, Iterable
+from functools import partial
 
 from dashboard import cached, queries, record_reading, traces, wording
 from dashboard.audit_topics import read_topics
@@ -19,14 +20,12 @@ from settings import PipelineSettings
 COVERED = Question(("ledger",), """
     SELECT DISTINCT topic FROM ledger
     WHERE cluster_id = $cluster_id AND list_contains($topics::VARCHAR[], topic) ORDER BY topic""")  # fmt: skip
-# Rounds of the jobs that find nothing to read say so once a minute.
-IDLE_PACE_MS = 60_000
 
 
 def jobs_age(view: View) -> Freshness:
     """When the record jobs last wrote, and how often they should."""
     trace = traces.of_jobs(view)
-    return Freshness(trace[0], max(trace[1], IDLE_PACE_MS)) if trace else Freshness(None, IDLE_PACE_MS)
+    return Freshness(trace[0] if trace else None, traces.look_pace_ms(trace))
 
 
 def reading(view: View, topic: str) -> Reading:
@@ -50,18 +49,14 @@ def sampled(view: View) -> Rows:
     """Topics that tell of the last day whether they hold copies."""
     rows = cached.last_day(view, queries.SAMPLED)
     declared = {topic for one in _declared(view) for topic in one.pipeline.topics}
-    return record_reading.tell_of_copies(
-        rows, _watched(view, declared - {row["topic"] for row in rows}), how_read(view)
-    )
+    return record_reading.tell_of_copies(rows, declared, partial(_covered_before, view), how_read(view))
 
 
-def _watched(view: View, topics: Collection[str]) -> set[str]:
-    """Those of which a range was covered before the last day: what was written in it would have been read."""
-    if not topics:
-        return set()
+def _covered_before(view: View, topics: list[str]) -> list[str]:
+    """Those of which a range was covered before the last day of the window."""
     kept_ms = round(cached.settings().store.history_retention_d * cached.DAY_MS)
     before = view.to_ms - kept_ms, view.to_ms - cached.DAY_MS
-    return {row["topic"] for row in cached.between(view, *before, COVERED, topics=sorted(topics))}
+    return [row["topic"] for row in cached.between(view, *before, COVERED, topics=topics)]
 
 
 @cached.shared

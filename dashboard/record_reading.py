@@ -71,15 +71,22 @@ def how_read(known: Reading, at_ms: int, pace_ms: int) -> HowRead:
     return HowRead(verdict, None if verdict is Verdict.OK else known.why)
 
 
-def tell_of_copies(sampled: Iterable[Row], topics: Iterable[str], how: Callable[[str], HowRead]) -> list[Row]:
-    """Topics that tell now whether they hold copies: read to their end, and with an id in some record, or quiet.
+def tell_of_copies(
+    sampled: Iterable[Row],
+    declared: Iterable[str],
+    covered_before: Callable[[list[str]], Iterable[str]],
+    how: Callable[[str], HowRead],
+) -> list[Row]:
+    """Topics that tell of a day whether they hold copies: read to their end, and with an id in some record, or silent.
 
-    Where no record was to be read (of `topics`, watched all the time, without a row of queries.SAMPLED), none is stored
-    twice.
+    A declared one without a row of the day (queries.SAMPLED) was silent if a range of it was covered before the day:
+    what was written to it would have been read. `covered_before` says of which of some topics one was.
     """
     read = {row["topic"]: row for row in sampled}
     told = [row for row in read.values() if row["records"] > row["records_without_id"]]
-    silent = {topic for topic, row in read.items() if is_silent(row)} | (set(topics) - read.keys())
+    without_row = sorted(set(declared) - read.keys())
+    silent = [topic for topic, row in read.items() if is_silent(row)]
+    silent += covered_before(without_row) if without_row else ()
     quiet = [{"topic": topic, "rate": 1.0} for topic in sorted(silent)]
     return [row for row in (*told, *quiet) if how(row["topic"]).verdict is Verdict.OK]
 

@@ -21,7 +21,6 @@ from dashboard.replication import AtRisk, partition_name
 from dashboard.replication_lanes import ReplicationLanes
 from dashboard.view import View
 from guarantees import completeness
-from guarantees.cadence import rounds_apart
 from guarantees.findings import Kind
 from guarantees.observations import Signal
 
@@ -51,8 +50,7 @@ class Chosen:
 def gap_ms(view: View) -> int:
     """From here on two samples of partitions' states leave a gap between them, as the findings count it."""
     asked = next((row["asked"] for row in coverage.by_signal(view) if row["signal"] == Signal.PARTITION_STATES), 0)
-    every_ms = cached.step_ms(view.cluster) * rounds_apart(Signal.PARTITION_STATES, asked)
-    return completeness.gap_ms(cached.settings().thresholds.gap_s, every_ms)
+    return completeness.gap_of_states_ms(cached.settings().thresholds.gap_s, cached.step_ms(view.cluster), asked)
 
 
 def totals(view: View) -> Rows:

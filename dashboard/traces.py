@@ -8,6 +8,7 @@ from dashboard.view import View
 
 ROLL_UP_PACE_MS = 90_000  # a minute, its settling time and the maintainer's pause
 JOB_PACE_MS = 15_000
+IDLE_PACE_MS = 60_000  # rounds of the jobs that find nothing to read say so once a minute
 RECENT_RUNS = 5  # the longest of them and the pause is how long the next one may take
 
 
@@ -36,3 +37,8 @@ def of_runs(runs: Rows, round_s: float) -> tuple[int, int] | None:
     newest = max(row["ended_at_ms"] or row["started_at_ms"] for row in runs)
     longest = max((row["ended_at_ms"] or newest) - row["started_at_ms"] for row in runs[:RECENT_RUNS])
     return newest, max(JOB_PACE_MS, longest + round(round_s * 1000))
+
+
+def look_pace_ms(trace: tuple[int, int] | None) -> int:
+    """How often the jobs say how far they have read, by their trace."""
+    return max(IDLE_PACE_MS, trace[1] if trace else 0)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from guarantees.cadence import rounds_apart
+from guarantees.observations import Signal
 from guarantees.times import utc
 from guarantees.unknown import Unknown
 
@@ -14,6 +16,11 @@ GAP_INTERVALS = 3
 def gap_ms(gap_s: float, interval_ms: int) -> int:
     """From here on two samples leave a gap between them, as the collectors count it; `gap_s` is the threshold."""
     return max(round(gap_s * 1000), GAP_INTERVALS * interval_ms)
+
+
+def gap_of_states_ms(gap_s: float, interval_ms: int, partitions: int) -> int:
+    """The same between two samples of partitions' states, which a large cluster is asked for less often."""
+    return gap_ms(gap_s, interval_ms * rounds_apart(Signal.PARTITION_STATES, partitions))
 
 
 @dataclass(frozen=True, slots=True)

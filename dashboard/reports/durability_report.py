@@ -16,9 +16,7 @@ from dashboard.reports.finding_tables import interval, limited
 from dashboard.reports.look import Look
 from dashboard.reports.states import StatesSeen
 from guarantees import completeness
-from guarantees.cadence import rounds_apart
 from guarantees.findings import Bounds, Finding, Kind, Unit
-from guarantees.observations import Signal
 from guarantees.promise_time import union
 from guarantees.promises import Verdict
 from guarantees.unknown import Unknown
@@ -67,8 +65,8 @@ class Below:
 
 def durability_report(look: Look) -> Document:
     seen = states.states_seen(look)
-    every_ms = look.stored.interval_ms * rounds_apart(Signal.PARTITION_STATES, seen.partitions)
-    gap_ms = completeness.gap_ms(look.settings.thresholds.gap_s, every_ms)
+    interval_ms, gap_s = look.stored.interval_ms, look.settings.thresholds.gap_s
+    gap_ms = completeness.gap_of_states_ms(gap_s, interval_ms, seen.partitions)
     below = [
         _below(list(own), look, gap_ms)
         for rows in states.histories(look, seen.below)

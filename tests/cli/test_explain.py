@@ -1,6 +1,7 @@
 """`tidemark explain` over a store with known contents."""
 
 import json
+import shutil
 import time
 from dataclasses import replace
 
@@ -10,8 +11,11 @@ from cli.explain import find
 from cli.explained import as_text
 from cli.main import main
 from guarantees.incidents import Incident
+from guarantees.observations import Signal
 from settings import load_settings
 from tests.dashboard import fixture_store
+from tests.dashboard.test_quiet_topics import emptied
+from tests.dashboard.test_silence import ask_on
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +156,32 @@ def test_an_incident_of_several_findings_is_told_sentence_by_sentence(declared):
     assert lines[start + 1] == f"open, severity 4: {lost.title}, and 1 more finding [{told.incident_id}]"
     assert lines[start + 2 : start + 4] == ["first this.", "then that."]
     assert "incidents of the last 24 h:" not in as_text(found), "a single finding has been told already"
+
+
+NOT_SAMPLED = "duplicates: no message ids of invoices were sampled"
+
+
+@pytest.mark.parametrize(
+    ("covered_days_ago", "looked_ago_ms", "is_told"), [(2, 9_000, True), (None, 9_000, False), (2, 3_600_000, False)]
+)
+def test_a_topic_that_was_silent_while_watched_tells_of_copies_here_too(
+    explain, tmp_path, covered_days_ago, looked_ago_ms, is_told
+):
+    settings = emptied(tmp_path, covered_days_ago=covered_days_ago, looked_ago_ms=looked_ago_ms)
+    unknowns = json.loads(explain(settings, "invoices", "--format", "json"))["unknowns"]
+
+    assert (NOT_SAMPLED not in unknowns) is is_told
+
+
+def test_a_signal_that_failed_in_the_newest_rounds_is_as_old_as_its_last_answer(explain, tmp_path):
+    settings = fixture_store.write_settings(tmp_path)
+    now = time.time_ns() // 1_000_000
+    fixture_store.build(tmp_path / "data", now, quiet_minutes=1)
+    for path in (tmp_path / "data").rglob("rounds"):
+        shutil.rmtree(path)
+    ask_on(tmp_path, now - 600_000, set(), now - 60_000)
+    ask_on(tmp_path, now - 60_000, {Signal.PARTITION_STATES})
+    found = json.loads(explain(settings, "invoices", "--format", "json"))
+
+    assert "nothing was observed yet" not in found["unknowns"]
+    assert any(why.startswith("partition_states: 0 of 1 values answered") for why in found["unknowns"])

@@ -314,7 +314,8 @@ def state(start, last_seen, ended=None, **columns):
     ],
 )
 def test_the_leader_is_that_of_the_interval_and_between_two_samples_that_is_said(states, at_ms, said):
-    assert incident_moment.replication(states, at_ms, 40)[0] == ("Leader", said)
+    # States are asked for in every second round of a large cluster, and two of them may be late: four times 20 ms.
+    assert incident_moment.replication(states, at_ms, 20)[0] == ("Leader", said)
 
 
 def offsets(at_ms, **columns):

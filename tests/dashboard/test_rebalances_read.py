@@ -113,6 +113,13 @@ def test_a_rebalance_after_the_report_was_made_explains_nothing_in_it(store):
     assert links(looked(store, LEFT_MS + 15_000).causes, LOST) == []
 
 
+def test_a_rebalance_after_the_end_of_a_window_explains_nothing_on_its_pages(store):
+    rebalanced(store, LEFT_MS + 20_000)
+
+    seen = [len(cause_answers.rebalances(CLUSTER_ID, [LOST], LEFT_MS + at_ms)) for at_ms in (19_999, 20_000)]
+    assert seen == [0, 1]
+
+
 def test_a_cause_that_nobody_can_look_for_any_more_is_said_to_be_so(store):
     kept_from = "none was looked for before 2026-03-01 0"
     (missing,) = looked(store).not_looked_for

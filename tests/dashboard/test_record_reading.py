@@ -135,10 +135,18 @@ def test_a_topic_tells_of_copies_where_it_is_read_to_its_end_and_has_ids_or_noth
         {"topic": "stale", "records": 5, "records_without_id": 4},
     ]
     rows = [{"purged_offsets": 0, "gap_offsets": 0} | row for row in rows]
-    topics = [*(row["topic"] for row in rows), "quiet", "quiet and stale"]
+    topics = [*(row["topic"] for row in rows), "quiet", "quiet and stale", "never watched"]
     how = {topic: HowRead(Verdict.STALE if "stale" in topic else Verdict.OK) for topic in topics}
 
-    told = record_reading.tell_of_copies(rows, topics, how.__getitem__)
+    asked = []
+
+    def covered_before(without_row):
+        asked.extend(without_row)
+        return ["quiet", "quiet and stale"]
+
+    told = record_reading.tell_of_copies(rows, topics, covered_before, how.__getitem__)
+
+    assert asked == ["never watched", "quiet", "quiet and stale"], "those with a row need no other"
 
     assert [row["topic"] for row in told] == ["some ids", "empty", "quiet"]
     assert told[1]["rate"] == 1.0, "all of nothing was compared"

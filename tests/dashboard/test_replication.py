@@ -326,3 +326,8 @@ def test_seconds_of_the_page_are_seconds_of_the_finding():
 @pytest.mark.parametrize(("interval_ms", "expected"), [(5_000, 30_000), (10_000, 30_000), (30_000, 90_000)])
 def test_a_gap_is_never_shorter_than_three_rounds(interval_ms, expected):
     assert completeness.gap_ms(30.0, interval_ms) == expected
+
+
+@pytest.mark.parametrize(("partitions", "expected"), [(1_000, 30_000), (1_001, 60_000)])
+def test_a_gap_of_states_is_as_many_of_their_askings_where_a_large_cluster_is_asked_less_often(partitions, expected):
+    assert completeness.gap_of_states_ms(15.0, 10_000, partitions) == expected

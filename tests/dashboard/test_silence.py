@@ -25,13 +25,13 @@ def built(folder: Path, story_ms: int, **columns: int) -> Path:
     return settings
 
 
-def ask_on(folder: Path, from_ms: int, silent: set[Signal]) -> None:
-    """Rounds up to now in which these signals fail and the others are answered."""
+def ask_on(folder: Path, from_ms: int, silent: set[Signal], to_ms: int | None = None) -> None:
+    """Rounds up to a moment, or now, in which these signals fail and the others are answered."""
     log = SegmentLog(folder / "data", producer_name("host-1", "asks-on"))
-    for number, at in enumerate(range(from_ms, now_ms(), story.STEP_MS)):
+    for at in range(from_ms, to_ms or now_ms(), story.STEP_MS):
         log.append("rounds", [
-            {"cluster_id": story.CLUSTER_ID, "cluster": "production", "tick": 100_000 + number, "signal": signal.value,
-             "started_at": at - 50, "observed_at": at, "asked": 1, "answered": 0 if signal in silent else 1,
+            {"cluster_id": story.CLUSTER_ID, "cluster": "production", "tick": at // story.STEP_MS,
+             "signal": signal.value, "started_at": at - 50, "observed_at": at, "asked": 1, "answered": 0 if signal in silent else 1,
              "refused": 0, "failed": 1 if signal in silent else 0,
              "error": OUT_OF_REACH if signal in silent else None, "interval_ms": story.STEP_MS}
             for signal in Signal

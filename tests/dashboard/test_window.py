@@ -2,6 +2,7 @@
 
 import math
 
+import pandas as pd
 import pytest
 
 from dashboard import lag_answers, overall, shapes, tiles, view
@@ -148,6 +149,7 @@ def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_p
         append_events(log, events)
         log.close()
         app = visit(settings, "overview")
+        lags[name] = app.dataframe[0].value.set_index("Pipeline").loc["orders-to-payments", "Lag"]
         return next(metric for metric in app.metric if metric.label == "Lag, offsets")
 
     def number(tile):
@@ -156,11 +158,14 @@ def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_p
     def peak(tile):
         return max(float(value) for value in tile.proto.chart_data)
 
+    lags = {}
     gone = left("order-service", "orders", fixture_store.CLUSTER_ID)
     before, after = total("before"), total("after", FindingEvent(Change.OPENED, end_ms - 5_000, gone))
 
     assert number(before) - number(after) > 700
     assert peak(before) - peak(after) > 700, "the sparkline still holds the topic that was left"
+    assert lags["before"] > 700
+    assert pd.isna(lags["after"]), "a leftover is no lag of the pipeline either"
 
 
 @pytest.mark.parametrize(
