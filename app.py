@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from dashboard import cached
+from dashboard import cached, memory
 from dashboard.components import brush, panel, toolbar
 from settings import SettingsError
 
@@ -45,4 +45,4 @@ toolbar.draw(navigation.url_path)
 with toolbar.one_moment():
     brush.draw(navigation.url_path)
     navigation.run()
-cached.settle_memory()
+memory.settle()

@@ -1,10 +1,9 @@
 """Answers shared between sessions, by what was asked and the moment asked for. Nobody changes a shared answer."""
 
-import gc
 import os
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache, wraps
+from functools import lru_cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,7 +30,6 @@ HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 # Whatever was asked last, even where every round came late by half of an interval.
 ROUNDS_BACK = 1 + max(ASKED_LESS_OFTEN.values())
-SEARCHES_BEFORE_ALL = 100  # of what is younger; Python's own is 10
 LARGE_COMMITS = 10_000  # asked for in one round
 GROUPS = (
     (
@@ -185,17 +183,6 @@ def note_answered(view: View) -> None:
 @lru_cache(maxsize=4)
 def _answered(data_dir: str) -> dict[str, int]:
     return {}
-
-
-@cache
-def settle_memory() -> None:
-    """Once per process: what the imports left behind is never searched for garbage, and what is kept only rarely.
-
-    Searching all answers that are kept takes longer than making the verdicts of a moment.
-    """
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*gc.get_threshold()[:2], SEARCHES_BEFORE_ALL)
 
 
 def data_dir() -> str:

@@ -13,8 +13,8 @@ from kafka.future import Future
 from kafka.net.connection import KafkaConnection
 from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
-from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
+from kafka_reader.addresses import addresses, metadata_of
 from kafka_reader.allowed import READ_ONLY, refuse_writes
 from kafka_reader.answer import Answer, now_ms
 from kafka_reader.errors import BrokerUnavailableError, CollectionError, RequestRefusedError, translated
@@ -123,7 +123,7 @@ class Connections:
 
         Raises BrokerUnavailableError when no broker answers.
         """
-        answer = self.send_any(_metadata_request(topics))
+        answer = self.send_any(metadata_of(topics))
         self.learn_brokers(answer.response.brokers, answer.response.cluster_id)
         return answer
 
@@ -233,23 +233,6 @@ class Connections:
 
     def _learn_brokers(self, brokers: Iterable[Any], cluster_id: str) -> None:
         """The addresses alone: partitions and leaders are Tidemark's own business."""
-        self._manager.cluster.update_metadata(
-            MetadataResponse(
-                version=MetadataResponse.max_version,
-                brokers=[(broker.node_id, broker.host, broker.port, broker.rack) for broker in brokers],
-                cluster_id=cluster_id,
-                controller_id=-1,
-                topics=[],
-            )
-        )
+        self._manager.cluster.update_metadata(addresses(brokers, cluster_id))
         for broker in self._manager.cluster.bootstrap_brokers():
             self._manager.close(broker.node_id)
-
-
-def _metadata_request(topics: Iterable[str] | None) -> MetadataRequest:
-    return MetadataRequest(
-        topics=None if topics is None else [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics],
-        allow_auto_topic_creation=False,
-        include_topic_authorized_operations=False,
-        min_version=10,
-    )

@@ -24,35 +24,15 @@ def groups(
     shown_by: Sequence[Panel],
 ) -> None:
     """One row for each group and topic, of so many found; the sparkline is the group's total over the window."""
-    shown = pd.DataFrame(
-        {
-            "Group": [cut(row["group_id"]) for row in rows],
-            "Topic": [cut(row["topic"]) for row in rows],
-            "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
-            "Behind": _seconds([unread_for.get((row["group_id"], row["topic"])) for row in rows]),
-            "Trend": [trend.get(row["group_id"], []) for row in rows],
-            "Partitions": [row["partitions"] for row in rows],
-            "No commit": [row["without_commit"] for row in rows],
-            "Unknown": [row["unknown"] for row in rows],
-            "Unknown because": [cut(row["unknown_reason"] or "") for row in rows],
-        }
-    )
     selection.table(
         "group",
         [f"{row['group_id']}" for row in rows],
-        shown,
+        _of_groups(rows, trend, unread_for),
         rerun=[one.fragment_key for one in shown_by],
         parts=("partition",),
         height=min(290, 38 + 35 * len(rows)),
         placeholder="–",
-        column_config={
-            "Lag": tables.number("Lag, offsets", "To the high watermark, over the partitions whose lag is known"),
-            "Behind": tables.behind("the worst"),
-            "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150, help=tables.TREND),
-            "Group": st.column_config.TextColumn(width=180),
-            "Topic": st.column_config.TextColumn(width=150),
-            "Unknown because": st.column_config.TextColumn(width="large"),
-        },
+        column_config=GROUP_COLUMNS,
         alt="Consumer groups and the topics they read, most lag first",
     )
     _cut(len(rows), found, "groups and topics")
@@ -67,7 +47,43 @@ def group_partitions(
 ) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
     every, rows = len(rows), partitions.worst(rows, PARTITION_ROWS)
-    owner = partitions.owners(members)
+    selection.table(
+        "partition",
+        [f"{row['topic']}-{row['partition']}" for row in rows],
+        _of_partitions(rows, partitions.owners(members), unread_for),
+        rerun=shown_by.fragment_key,
+        within={"group": group_id},
+        placeholder="–",
+        column_config=PARTITION_COLUMNS,
+        alt="Partitions of the group with every offset",
+    )
+    _cut(len(rows), every, "partitions")
+
+
+def _of_groups(
+    rows: Sequence[Row],
+    trend: Mapping[str, Sequence[int | None]],
+    unread_for: Mapping[tuple[str, str], int | None],
+) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "Group": [cut(row["group_id"]) for row in rows],
+            "Topic": [cut(row["topic"]) for row in rows],
+            "Lag": pd.array([row["lag"] for row in rows], dtype="Int64"),
+            "Behind": _seconds([unread_for.get((row["group_id"], row["topic"])) for row in rows]),
+            "Trend": [trend.get(row["group_id"], []) for row in rows],
+            "Partitions": [row["partitions"] for row in rows],
+            "No commit": [row["without_commit"] for row in rows],
+            "Unknown": [row["unknown"] for row in rows],
+            "Unknown because": [cut(row["unknown_reason"] or "") for row in rows],
+        }
+    )
+
+
+def _of_partitions(
+    rows: Sequence[Row], owner: Mapping[tuple[str, int], str], unread_for: Mapping[tuple[str, int], int | None]
+) -> pd.DataFrame:
+    """Why a number is missing has a column where one is."""
     lags = [partitions.lag_of(row) for row in rows]
     reasons = [cut(partitions.gaps(row, lag)) for row, lag in zip(rows, lags, strict=True)]
     shown = pd.DataFrame(
@@ -78,29 +94,13 @@ def group_partitions(
     )
     if any(reasons):
         shown["Unknown because"] = reasons
-    for label, name in (
-        ("Lag", "lag_hw"),
-        ("Readable", "lag_lso"),
-        ("Blocked", "blocked"),
-        ("Ahead", "ahead"),
-        ("Purged", "purged"),
-    ):
+    for label, name in LAGS.items():
         shown[label] = pd.array([_number(getattr(lag, name)) for lag in lags], dtype="Int64")
     behind = _seconds([unread_for.get((row["topic"], row["partition"])) for row in rows])
     shown.insert(list(shown.columns).index("Ahead"), "Behind", behind)
     for label, name in OFFSETS.items():
         shown[label] = ["–" if row[name] is None else str(row[name]) for row in rows]
-    selection.table(
-        "partition",
-        [f"{row['topic']}-{row['partition']}" for row in rows],
-        shown,
-        rerun=shown_by.fragment_key,
-        within={"group": group_id},
-        placeholder="–",
-        column_config=COLUMNS,
-        alt="Partitions of the group with every offset",
-    )
-    _cut(len(rows), every, "partitions")
+    return shown
 
 
 def _cut(shown: int, every: int, what: str) -> None:
@@ -112,13 +112,22 @@ def _cut(shown: int, every: int, what: str) -> None:
         )
 
 
+LAGS = {"Lag": "lag_hw", "Readable": "lag_lso", "Blocked": "blocked", "Ahead": "ahead", "Purged": "purged"}
 OFFSETS = {
     "Committed": "committed_offset",
     "Log start": "log_start_offset",
     "Last stable": "last_stable_offset",
     "High watermark": "high_watermark",
 }
-COLUMNS = {
+GROUP_COLUMNS = {
+    "Lag": tables.number("Lag, offsets", "To the high watermark, over the partitions whose lag is known"),
+    "Behind": tables.behind("the worst"),
+    "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=150, help=tables.TREND),
+    "Group": st.column_config.TextColumn(width=180),
+    "Topic": st.column_config.TextColumn(width=150),
+    "Unknown because": st.column_config.TextColumn(width="large"),
+}
+PARTITION_COLUMNS = {
     "Behind": tables.behind("the"),
     "Lag": tables.number("Lag to high watermark", "What a read_uncommitted consumer can still read"),
     "Readable": tables.number("Lag to last stable", "What a read_committed consumer can read now"),

@@ -12,6 +12,8 @@ from dashboard.reports import questions
 from dashboard.reports.look import Look
 
 BATCH = 2_000  # partitions asked for in full at a time
+WHILE_OBSERVED = " while it was observed"
+NOBODY_LOOKED = "Unknown: no partition was observed in the window."
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,16 @@ def states_seen(look: Look) -> StatesSeen:
             unread.update([name] if row["is_unread"] else ())
     elected = sorted(name for name, (first, last) in epochs.items() if first != last)
     return StatesSeen(len(epochs), len(unread), tuple(sorted(below)), tuple(elected))
+
+
+def none_was(how: str, look: Look, seen: StatesSeen) -> str:
+    """What a table without rows says: where nobody looked, not that there was nothing."""
+    return f"None was {how} in the window{while_observed(look)}." if seen.partitions else NOBODY_LOOKED
+
+
+def while_observed(look: Look) -> str:
+    """What follows a count of a window in which nobody looked for some time."""
+    return WHILE_OBSERVED if look.gaps else ""
 
 
 def histories(look: Look, names: Sequence[str]) -> Iterator[Rows]:

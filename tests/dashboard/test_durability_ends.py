@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from dashboard.reports import durability_report
+from dashboard.reports import below_min_isr
 from dashboard.reports.states import StatesSeen
 from guarantees.findings import Bounds, Unit
 from store.tables.intervals import NOT_OBSERVED
@@ -13,8 +13,8 @@ SEEN = StatesSeen(1, 0, ("id-t-0",), ())
 
 def below(*history):
     look = SimpleNamespace(from_ms=FROM_MS, to_ms=END_MS, gaps=())
-    one = durability_report._below(history, look, GAP_MS)
-    lines = [part.text for part in durability_report._below_sentences(look, SEEN, [one])]
+    one = below_min_isr.below(history, look, GAP_MS)
+    lines = [part.text for part in below_min_isr._below_sentences(look, SEEN, [one])]
     return one, lines[1]
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard import answers, cached, known_findings
+from dashboard import answers, cached, known_findings, memory
 from dashboard.concerns import ByReach, concerns
 from dashboard.view import View
 from guarantees.findings import Kind
@@ -154,7 +154,7 @@ def test_a_search_changes_which_pipelines_are_shown_and_not_what_a_finding_means
 
 
 def test_answers_that_are_kept_are_searched_for_garbage_only_after_many_searches_of_younger_ones():
-    cached.settle_memory()
+    memory.settle()
 
     assert gc.isenabled()
-    assert gc.get_threshold()[2] == cached.SEARCHES_BEFORE_ALL
+    assert gc.get_threshold()[2] == memory.SEARCHES_BEFORE_ALL

@@ -31,8 +31,8 @@ def ask_on(folder: Path, from_ms: int, silent: set[Signal], to_ms: int | None = 
     for at in range(from_ms, to_ms or now_ms(), story.STEP_MS):
         log.append("rounds", [
             {"cluster_id": story.CLUSTER_ID, "cluster": "production", "tick": at // story.STEP_MS,
-             "signal": signal.value, "started_at": at - 50, "observed_at": at, "asked": 1, "answered": 0 if signal in silent else 1,
-             "refused": 0, "failed": 1 if signal in silent else 0,
+             "signal": signal.value, "started_at": at - 50, "observed_at": at, "asked": 1,
+             "answered": 0 if signal in silent else 1, "refused": 0, "failed": 1 if signal in silent else 0,
              "error": OUT_OF_REACH if signal in silent else None, "interval_ms": story.STEP_MS}
             for signal in Signal
         ])  # fmt: skip
