@@ -147,41 +147,49 @@ HEADERS_READ = Question(("header_ranges",), """
     FROM header_ranges WHERE cluster_id = $cluster_id GROUP BY problem ORDER BY ranges DESC""")  # fmt: skip
 # The buckets in which a round asked the cluster and no header was left unread. What was written since the round before
 # is not read where there is a problem, unless a later range reads on from there. Where a leader has more than was read
-# of it (max_bytes_per_s), nothing is known of what was written since it was last read to its end, or, where that is not
-# sampled any more, after the newest batch that was read.
+# of it (max_bytes_per_s), or a later range left offsets out, nothing is known (up to that range) of what was written
+# since it was last read to its end, or, where that is not sampled any more, after the newest batch read before.
 READING = ("rounds", "header_ranges", "partition_offsets", "batch_headers")
 BUCKETS_SEEN = Question(READING, """
     WITH asked AS (
         SELECT epoch_ms(observed_at) AS at_ms, interval_ms FROM rounds
         WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0),
     ranges AS (FROM header_ranges WHERE cluster_id = $cluster_id),
-    whole AS (SELECT topic_id, partition, observed_at, next_offset, break_reason FROM ranges WHERE problem IS NULL),
+    whole AS (FROM ranges WHERE problem IS NULL),
     unread AS (
         SELECT epoch_ms(r.observed_at) - coalesce((SELECT max(interval_ms) FROM asked), 0) AS from_ms,
                epoch_ms(r.observed_at) AS to_ms
         FROM ranges r ASOF LEFT JOIN whole w
              ON r.topic_id = w.topic_id AND r.partition = w.partition AND r.observed_at < w.observed_at
         WHERE r.problem IS NOT NULL AND (w.observed_at IS NULL OR w.break_reason IS NOT NULL)),
-    last AS (
-        SELECT topic_id, partition, max(observed_at) AS read_at, arg_max(next_offset, observed_at) AS next_offset
-        FROM whole GROUP BY ALL),
+    stops AS (
+        SELECT topic_id, partition, max(observed_at) AS seen_at, arg_max(next_offset, observed_at) AS next_offset,
+               $to AS until_at, false AS has_skipped
+        FROM whole GROUP BY ALL
+        UNION ALL
+        SELECT r.topic_id, r.partition, r.observed_at, w.next_offset, r.observed_at, true
+        FROM whole r ASOF JOIN whole w
+             ON r.topic_id = w.topic_id AND r.partition = w.partition AND r.observed_at > w.observed_at
+        WHERE r.break_reason IS NOT NULL AND r.first_offset > w.next_offset),
     behind AS (
-        SELECT l.topic_id, l.partition, max(p.observed_at) FILTER (p.high_watermark <= l.next_offset) AS whole_at
-        FROM last l JOIN partition_offsets p USING (topic_id, partition)
-        WHERE p.cluster_id = $cluster_id AND p.observed_at <= l.read_at
-        GROUP BY l.topic_id, l.partition, l.next_offset HAVING arg_max(high_watermark, observed_at) > l.next_offset),
+        SELECT s.*, max(p.observed_at) FILTER (p.high_watermark <= s.next_offset) AS whole_at
+        FROM stops s LEFT JOIN (FROM partition_offsets WHERE cluster_id = $cluster_id) p
+             ON p.topic_id = s.topic_id AND p.partition = s.partition AND p.observed_at <= s.seen_at
+        GROUP BY ALL HAVING has_skipped OR arg_max(p.high_watermark, p.observed_at) > s.next_offset),
     unreached AS (
-        SELECT coalesce(epoch_ms(any_value(whole_at)), max(max_timestamp_ms), epoch_ms($from)) AS from_ms,
-               epoch_ms($to) AS to_ms
+        SELECT coalesce(
+                   epoch_ms(any_value(whole_at)), max(max_timestamp_ms) FILTER (base_offset < next_offset),
+                   epoch_ms($from)) AS from_ms,
+               epoch_ms(until_at) AS to_ms
         FROM behind LEFT JOIN (FROM batch_headers WHERE cluster_id = $cluster_id) USING (topic_id, partition)
-        GROUP BY topic_id, partition),
+        GROUP BY topic_id, partition, until_at),
     missed AS (
         SELECT DISTINCT unnest(generate_series(greatest(from_ms, epoch_ms($from)) // $step_ms, to_ms // $step_ms))
                AS bucket
         FROM (FROM unread UNION ALL FROM unreached))
     SELECT DISTINCT at_ms // $step_ms * $step_ms AS at_ms
     FROM asked ANTI JOIN missed ON at_ms // $step_ms = bucket ORDER BY at_ms""",
-    newest=("partition_offsets", "batch_headers"))  # fmt: skip
+    newest=("partition_offsets",))  # fmt: skip
 # Transactions of the window that lasted past a share of their timeout, or that their coordinator was seen to abort.
 LASTING = Question(("open_transactions",), """
     SELECT transactional_id, producer_id, max(producer_epoch) AS producer_epoch, max(timeout_ms) AS timeout_ms,

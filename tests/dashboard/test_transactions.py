@@ -715,6 +715,7 @@ def header_range(seconds, partition=0, next_offset=9, **columns):
 
 MINUTE_MS = AT_MS - AT_MS % 60_000
 NO_RIGHT = {"problem": "TOPIC_AUTHORIZATION_FAILED"}
+NEWEST_READ = marker("c", 5, 1, 0, "abort", MINUTE_MS + 65_000, 8) | {"base_offset": 8, "last_offset": 8}
 
 
 def test_no_bucket_is_seen_in_which_headers_of_a_partition_were_not_read(log, tmp_path):
@@ -745,7 +746,7 @@ def test_no_bucket_is_seen_after_the_newest_batch_of_a_partition_that_is_not_rea
     topic_id, read_ms = story_transactions.TOPIC_ID, MINUTE_MS + 238_000
     log.append("rounds", asked_for())
     log.append("header_ranges", [header_range(second, next_offset=second // 26) for second in range(3, 240, 5)])
-    write_markers(log, [marker("c", 5, 1, 0, "abort", MINUTE_MS + 65_000, 8) | {"observed_at": read_ms}])
+    write_markers(log, [NEWEST_READ | {"observed_at": read_ms}])
     log.append("partition_offsets", [
         offsets(0, 5, high, tick=46, topic_id=topic_id, observed_at=read_ms - 500),
         offsets(0, 5, 99, tick=47, topic_id=topic_id, observed_at=read_ms + 1_500),  # of it nothing was read yet
@@ -760,6 +761,37 @@ def test_one_batch_that_is_not_read_yet_hides_no_more_than_the_time_since_all_wa
     log.append("header_ranges", [header_range(second) for second in range(3, 240, 5)])
     log.append("partition_offsets", [
         offsets(0, 5, 9 if second < 230 else 10, tick=second, topic_id=topic_id, observed_at=MINUTE_MS + 1_000 * second)
+        for second in range(182, 238, 5)
+    ])  # fmt: skip
+
+    assert buckets_seen(tmp_path) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("first_offset", "seen"), [(40, [0, 3]), (9, [0, 1, 3])])
+def test_offsets_that_reading_left_out_hide_the_time_since_the_newest_batch_that_was_read(
+    log, tmp_path, first_offset, seen
+):
+    """Reading lagged from 01:05 on, was refused at 02:10, and went on at 02:50."""
+    log.append("rounds", asked_for())
+    write_markers(log, [NEWEST_READ])
+    write_markers(log, [marker("c", 5, 1, 0, "abort", MINUTE_MS + 168_000, 45) | {"base_offset": 45}])
+    log.append("header_ranges", [
+        *(header_range(second) for second in range(3, 130, 5)), header_range(130, **NO_RIGHT),
+        header_range(170, first_offset=first_offset, next_offset=50, break_reason="first sight"),
+    ])  # fmt: skip
+
+    assert buckets_seen(tmp_path) == seen
+
+
+def test_offsets_that_reading_left_out_hide_no_more_than_the_time_since_all_was_read(log, tmp_path):
+    log.append("rounds", asked_for())
+    log.append("header_ranges", [
+        *(header_range(second) for second in range(3, 200, 5)),
+        header_range(230, first_offset=40, next_offset=50, break_reason="first sight"),
+    ])  # fmt: skip
+    log.append("partition_offsets", [
+        offsets(0, 5, 9 if second < 210 else 40, tick=second, topic_id=story_transactions.TOPIC_ID,
+                observed_at=MINUTE_MS + 1_000 * second)
         for second in range(182, 238, 5)
     ])  # fmt: skip
 
