@@ -39,7 +39,7 @@ def timeline(view: View) -> None:
     timeline_table.draw(transaction_answers.steps(view), transaction_answers.marker_view(view), view)
 
 
-FENCED = Panel("Fencing and time-outs", fenced, shows_age=False)
+FENCED = Panel("Fencing and time-outs", fenced)
 CHOSEN = Panel("The chosen transaction", chosen, SIGNALS)
 
 st.title("Transactions", anchor=False)

@@ -30,7 +30,7 @@ def proof(view: View) -> None:
 
 
 STRIP = Panel("What happened when", strip)
-TABLE = Panel("Findings, worst first", table, shows_age=False)
+TABLE = Panel("Findings, worst first", table)
 PROOF = Panel("Evidence", proof, shows_age=False)
 KEYS = tuple(one.fragment_key for one in (STRIP, TABLE, PROOF))
 FILTER = Panel("Filter", lambda view: finding_filters.draw(view, (FILTER.fragment_key, *KEYS)), shows_age=False)

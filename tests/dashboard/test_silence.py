@@ -64,6 +64,22 @@ def test_a_cluster_that_is_asked_on_and_on_and_does_not_answer_is_stale(visit, o
     assert not re.search(r"\*\*[^\n]*:small\[:gray\[\d+ s ago", said), "no panel with signals calls itself fresh"
 
 
+@pytest.mark.parametrize(
+    ("page", "panel"),
+    [
+        ("overview", "Needs attention"),
+        ("violations", "Findings, worst first"),
+        ("transactions", "Fencing and time-outs"),
+    ],
+)
+def test_a_list_of_findings_is_as_old_as_the_last_answer(visit, out_of_reach, believable, page, panel):  # noqa: F811
+    def header(settings):
+        return next(line for line in words(visit(settings, page)).splitlines() if line.startswith(f"**{panel}**"))
+
+    assert re.search(r"◷[^\n]*newest evidence [2-9] min", header(out_of_reach))
+    assert re.search(r":small\[:gray\[\d+ s ago", header(believable))
+
+
 def test_a_cluster_out_of_reach_keeps_its_pipelines_and_none_is_called_safe(visit, out_of_reach):  # noqa: F811
     app = visit(out_of_reach, "overview")
 
