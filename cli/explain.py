@@ -85,7 +85,8 @@ def _explanation(
     cluster_id = heard.cluster_id or ""
     rebalances = rebalances_read.rebalances(heard.data_dir, cluster_id, findings, heard.now_ms)
     causes = explained.causes_of(findings, rebalances, cluster_id, pipelines)
-    return explained.explanation(judged, answers, findings, causes)
+    missed = rebalances_read.missed_by(heard.data_dir, findings, causes)
+    return explained.explanation(judged, answers, findings, causes, missed)
 
 
 def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> frozenset[str]:

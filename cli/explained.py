@@ -89,7 +89,7 @@ def _findings(found: Explanation) -> Iterator[str]:
         for cause in one.causes[:2]:
             yield f"    cause: {_why(cause)}"
         if not one.causes:
-            yield f"    {NOT_OBSERVED}"
+            yield f"    {NOT_OBSERVED}{_missed(one.missed)}"
 
 
 def _incidents(found: Explanation) -> Iterator[str]:
@@ -120,6 +120,10 @@ def _means(one: Touching) -> str:
 def _why(cause: Cause) -> str:
     assumed = f", assuming that {cause.statement.assumption}" if cause.statement.assumption else ""
     return f"{cause.statement.text} ({cause.statement.grade}{assumed})"
+
+
+def _missed(missed: Unknown | None) -> str:
+    return f"; whether a rebalance caused it: {missed.reason}" if missed else ""
 
 
 def _rests_on(judged: PipelineVerdict) -> Mapping[str, object]:
@@ -162,6 +166,7 @@ def _finding(one: Touching) -> Mapping[str, object]:
         "severity": finding.severity,
         "means": one.means,
         "causes": [cause_as_json(cause) for cause in one.causes],
+        "rebalances_unknown": one.missed and one.missed.reason,
     }
 
 

@@ -11,9 +11,11 @@ from typing import Any
 from cli.chosen import add_settings_arguments, chosen_settings
 from cli.stored_causes import stored_causes
 from dashboard.names import visible
+from dashboard.rebalances_read import missed_by
 from guarantees.findings import Bounds, Finding
 from guarantees.lifecycle import FindingHistory
 from guarantees.links import Cause
+from guarantees.unknown import Unknown
 from store.findings import load_findings
 
 COLUMNS = ("happened", "state", "grade", "what", "where", "how much", "cause", "id")
@@ -33,18 +35,20 @@ def run(arguments: argparse.Namespace) -> int:
     settings = chosen_settings(arguments)
     histories = load_findings(Path(settings.store.data_dir)).values()
     # A closed finding may explain an open one, so all are looked at before some are chosen.
-    causes = stored_causes(settings, [h.finding for h in histories], time.time_ns() // 1_000_000)
+    data_dir, known = Path(settings.store.data_dir), [h.finding for h in histories]
+    causes = stored_causes(settings, known, time.time_ns() // 1_000_000)
+    missed = missed_by(data_dir, known, causes)
     chosen = [h for h in histories if not (arguments.open and h.finding.closed_reason)]
     newest_first = sorted(chosen, key=lambda h: h.finding.happened_at_ms, reverse=True)
-    explained = [(history, causes.get(history.finding.finding_id, ())) for history in newest_first]
+    explained = [(h, causes.get(h.finding.finding_id, ()), missed.get(h.finding.finding_id)) for h in newest_first]
     if arguments.format == "json":
         print(json.dumps([as_json(*one) for one in explained], indent=1, sort_keys=True))
     else:
-        print("\n".join(table(as_row(history.finding, why) for history, why in explained)))
+        print("\n".join(table(as_row(history.finding, *why) for history, *why in explained)))
     return 0
 
 
-def as_row(finding: Finding, causes: Sequence[Cause]) -> tuple[str, ...]:
+def as_row(finding: Finding, causes: Sequence[Cause], missed: Unknown | None) -> tuple[str, ...]:
     """A finding as one line of the table."""
     return (
         utc(finding.happened_at_ms),
@@ -53,13 +57,13 @@ def as_row(finding: Finding, causes: Sequence[Cause]) -> tuple[str, ...]:
         finding.title,
         where(finding),
         how_much(finding.bounds),
-        why(causes),
+        why(causes, missed),
         finding.finding_id,
     )
 
 
-def as_json(history: FindingHistory, causes: Sequence[Cause]) -> Mapping[str, object]:
-    """A finding with all its evidence."""
+def as_json(history: FindingHistory, causes: Sequence[Cause], missed: Unknown | None) -> Mapping[str, object]:
+    """A finding with all its evidence; `missed`: why no rebalance could be looked for."""
     finding, place, bounds = history.finding, history.finding.place, history.finding.bounds
     return {
         "id": finding.finding_id,
@@ -81,6 +85,7 @@ def as_json(history: FindingHistory, causes: Sequence[Cause]) -> Mapping[str, ob
         "statements": [{"grade": s.grade, "text": s.text, "assumption": s.assumption} for s in finding.statements],
         "evidence": dict(finding.evidence),
         "causes": [cause_as_json(cause) for cause in causes],
+        "rebalances_unknown": missed and missed.reason,
         "happened_at": utc(finding.happened_at_ms),
         "last_seen_at": utc(finding.last_seen_at_ms),
         "opened_at": utc(history.opened_at_ms),
@@ -111,10 +116,10 @@ def how_much(bounds: Bounds | None) -> str:
     return f"{bounds.lower} to {'?' if bounds.upper is None else bounds.upper} {bounds.unit}"
 
 
-def why(causes: Sequence[Cause]) -> str:
+def why(causes: Sequence[Cause], missed: Unknown | None) -> str:
     """The surest link, with the finding it leads to where it is one."""
     if not causes:
-        return "not observed"
+        return "not observed; rebalances of then not kept" if missed else "not observed"
     first = causes[0]
     return f"{first.link}, {first.finding_id}" if first.finding_id else first.link
 

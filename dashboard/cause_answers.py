@@ -26,7 +26,9 @@ def explanation(view: View, name: str | None) -> Explanation | None:
     about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
     about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
     known = [history.finding for history in known_findings.findings(view).values()]
-    return explained.explanation(judged, answers.promise_answers(view) | about_one, known, causes(view))
+    why = causes(view)
+    missed = rebalances_read.missed_by(Path(cached.data_dir()), known, why)
+    return explained.explanation(judged, answers.promise_answers(view) | about_one, known, why, missed)
 
 
 def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:

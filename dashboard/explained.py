@@ -14,6 +14,7 @@ from guarantees.links import Cause, GroupRebalance
 from guarantees.places import TopicPartition
 from guarantees.promise_audit import Requirement, audited
 from guarantees.promises import Pipeline, Verdict, judge
+from guarantees.unknown import Unknown
 from guarantees.verdicts import PipelineVerdict, concerns
 
 # What a promise that its owner declared still cannot be checked against, whoever watches from outside.
@@ -28,11 +29,15 @@ NOT_OBSERVABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Touching:
-    """An open finding that concerns the pipeline, what it means for the promise, and what explains it."""
+    """An open finding that concerns the pipeline, what it means for the promise, and what explains it.
+
+    `missed`: why no rebalance could be looked for where nothing explains it; None: it could.
+    """
 
     finding: Finding
     means: Verdict
     causes: tuple[Cause, ...]
+    missed: Unknown | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +56,13 @@ class Explanation:
 
 
 def explanation(
-    judged: PipelineVerdict, answers: Answers, findings: Iterable[Finding], explained: Mapping[str, tuple[Cause, ...]]
+    judged: PipelineVerdict,
+    answers: Answers,
+    findings: Iterable[Finding],
+    explained: Mapping[str, tuple[Cause, ...]],
+    missed: Mapping[str, Unknown],
 ) -> Explanation:
-    """`findings` are the cluster's; `explained` what `causes_of` gave for them."""
+    """`findings` are the cluster's; `explained` what `causes_of` gave for them, `missed` rebalances_read.missed_by."""
     pipeline, facts = judged.pipeline, Seen(answers).facts(judged.pipeline, judged.sight.coverage)
     known, from_ms = list(findings), judged.sight.rounds.from_ms
     return Explanation(
@@ -61,7 +70,12 @@ def explanation(
         inference=inferred(pipeline.group_id, facts) if pipeline.is_inferred else None,
         requirements=audited(pipeline, facts),
         open_findings=tuple(
-            Touching(one, judge(one.kind, one.severity, pipeline.promise), explained.get(one.finding_id, ()))
+            Touching(
+                finding=one,
+                means=judge(one.kind, one.severity, pipeline.promise),
+                causes=explained.get(one.finding_id, ()),
+                missed=missed.get(one.finding_id),
+            )
             for one in sorted(known, key=lambda one: (-one.severity, -one.last_seen_at_ms))
             if one.closed_reason is None and concerns(pipeline, one)
         ),

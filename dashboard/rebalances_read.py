@@ -35,11 +35,19 @@ def not_looked_for(
     data_dir: Path, findings: Iterable[Finding], explained: Mapping[str, tuple[Cause, ...]]
 ) -> list[Unknown]:
     """Of how many findings without a cause the rebalances are not kept any more; empty where there is none."""
+    missed = list(missed_by(data_dir, findings, explained).values())
+    which = f"{len(missed):,} finding{'s' if len(missed) > 1 else ''}"
+    return [Unknown(f"whether a rebalance caused {which}: {missed[0].reason}")] if missed else []
+
+
+def missed_by(
+    data_dir: Path, findings: Iterable[Finding], explained: Mapping[str, tuple[Cause, ...]]
+) -> dict[str, Unknown]:
+    """By finding id, those without a cause of whose time no rebalance is kept any more, and since when they are."""
     open_ones = [one for one in by_rebalances(findings, LINKS) if not explained.get(one.finding_id)]
     if not open_ones:
-        return []
+        return {}
     kept_ms = kept.oldest_history_ms(data_dir)
-    missed = sum(kept_ms is None or wanted_from_ms(one) < kept_ms for one in open_ones)
     since = "none is kept" if kept_ms is None else f"none was looked for before {utc(kept_ms)}: none is kept of then"
-    which = f"{missed:,} finding{'s' if missed > 1 else ''}"
-    return [Unknown(f"whether a rebalance caused {which}: {since}")] if missed else []
+    missed = [one for one in open_ones if kept_ms is None or wanted_from_ms(one) < kept_ms]
+    return {one.finding_id: Unknown(since) for one in missed}

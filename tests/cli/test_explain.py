@@ -4,17 +4,20 @@ import json
 import shutil
 import time
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from cli.explain import find
 from cli.explained import as_text
 from cli.main import main
+from guarantees.findings import Kind
 from guarantees.incidents import Incident
 from guarantees.observations import Signal
 from settings import load_settings
 from tests.dashboard import fixture_store
 from tests.dashboard.test_quiet_topics import emptied
+from tests.dashboard.test_rebalances_read import DAY_MS, PIPELINE, finding, happened
 from tests.dashboard.test_silence import ask_on
 
 
@@ -75,6 +78,23 @@ def test_requirements_are_met_missing_or_unknown_with_the_reason(explain, declar
     assert needs["acks of the producers of orders"]["seen"] is None
     assert "not observable" in needs["acks of the producers of orders"]["seen_unknown"]
     assert needs["rights to see it"]["met"] is True, "what another group may not show is no gap of this pipeline"
+
+
+def test_a_finding_of_a_time_of_which_no_rebalance_is_kept_says_so_and_a_later_one_does_not(explain, tmp_path):
+    settings, now_ms = built(tmp_path, with_pipelines=True), time.time_ns() // 1_000_000
+    old, new = (finding(Kind.GROUP_STALLED, 2, 0, at_ms=now_ms - ago_ms) for ago_ms in (3 * DAY_MS, 60_000))
+    happened(tmp_path, old, new)
+
+    lines = explain(settings, PIPELINE).splitlines()
+    told = [(line, following) for line, following in pairwise(lines) if "(PROVEN): " in line]
+    (of_old,) = [following for line, following in told if old.finding_id in line]
+    (of_new,) = [following for line, following in told if new.finding_id in line]
+    assert "cause not observed; whether a rebalance caused it: none was looked for before" in of_old
+    assert of_new.strip() == "cause not observed"
+    unknown = {one["id"]: one["rebalances_unknown"] for one in
+               json.loads(explain(settings, PIPELINE, "--format", "json"))["open_findings"]}  # fmt: skip
+    assert unknown[old.finding_id].startswith("none was looked for before")
+    assert unknown[new.finding_id] is None
 
 
 def test_a_missing_right_of_the_pipeline_itself_is_missing(explain, declared):

@@ -106,6 +106,19 @@ def test_the_commands_tell_causes_of_days_before(store, capsys):
     assert causes[STALLED.finding_id] == ["stands since a rebalance"]
 
 
+def test_the_list_of_findings_says_of_what_no_rebalance_could_be_looked_for_any_more(store, capsys):
+    def printed(*command):
+        main([*command, "--settings", str(store / "tidemark.toml")])
+        return capsys.readouterr().out
+
+    lines = printed("findings").splitlines()
+    assert all("not observed; rebalances of then not kept" in line for line in lines if LOST.finding_id in line)
+    assert [line for line in lines if "not observed" in line and "not kept" not in line], "of later ones they are"
+    missed = {one["id"]: one["rebalances_unknown"] for one in json.loads(printed("findings", "--format", "json"))}
+    assert missed[LOST.finding_id].startswith("none was looked for before 2026-03-01 0")
+    assert None in missed.values()
+
+
 def test_a_rebalance_after_the_report_was_made_explains_nothing_in_it(store):
     rebalanced(store, LEFT_MS + 20_000)
 
