@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -163,16 +162,6 @@ def age(time_ms: int | None, at_ms: int) -> str:
 def utc(time_ms: int | None) -> str:
     """A moment in full, as evidence shows it."""
     return "–" if time_ms is None else f"{_moment(time_ms):%Y-%m-%d %H:%M:%S}.{time_ms % 1000:03d} UTC"
-
-
-def in_local_time(moments: Sequence[tuple[str, int]], zone: str | None) -> str | None:
-    """The moments in the time zone of the reader's browser, for a hover; None where it says none that is known."""
-    try:
-        where = ZoneInfo(zone or "")
-    except (ZoneInfoNotFoundError, ValueError):
-        return None
-    times = [f"{name} {datetime.fromtimestamp(at_ms / 1000, where):%Y-%m-%d %H:%M:%S}" for name, at_ms in moments]
-    return f"In your time zone, {zone}: " + "; ".join(times)
 
 
 def clock(time_ms: int) -> str:

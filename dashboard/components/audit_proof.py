@@ -19,7 +19,7 @@ from dashboard.audit_topics import TopicAudit
 from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.frame import STILL
 from dashboard.charts.interval_bars import interval_bars
-from dashboard.components import panel, tables
+from dashboard.components import grid, panel, tables
 from dashboard.names import cut, in_markdown
 from dashboard.shapes import LANES
 from dashboard.spreadsheets import csv_text
@@ -109,7 +109,7 @@ def _by_id(title: str, rows: Sequence[Mapping[str, object]], found: queries.Rows
         panel.empty(in_markdown(none, 400))
         return
     shown = [{column: cut(str(value)) for column, value in row.items()} for row in rows]
-    st.dataframe(shown, hide_index=True, column_config=ID_COLUMN, alt=f"Examples by message id: {name}")
+    grid.draw(shown, column_config=ID_COLUMN, alt=f"Examples by message id: {name}")
     st.download_button(
         f"Download {name} (CSV)",
         _download(rows),

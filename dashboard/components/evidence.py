@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import answers, cause_answers, facts, finding_groups, wording
-from dashboard.components import acting, finding_table, local_time, panel, raw_answers, story
+from dashboard.components import acting, finding_table, grid, local_time, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
 from dashboard.names import cut, in_markdown, is_cut
@@ -128,4 +128,4 @@ def _examples(finding: Finding) -> None:
     if rows:
         st.markdown("**Examples**")
         shown = [{name: cut(text) for name, text in row.items()} for row in rows]
-        st.dataframe(shown, hide_index=True, alt=f"Examples of {wording.KINDS[finding.kind]}")
+        grid.draw(shown, alt=f"Examples of {wording.KINDS[finding.kind]}")

@@ -18,7 +18,7 @@ from dashboard import (
     wording,
 )
 from dashboard.actions import WHO_LIMIT
-from dashboard.components import acting, panel, selection, tables, toolbar
+from dashboard.components import acting, grid, panel, selection, tables, toolbar
 from dashboard.components.grades import grade
 from dashboard.exact_audits import Labels, Row
 from dashboard.names import cut, in_markdown
@@ -188,7 +188,7 @@ def _limits(row: Row, ranges: Rows, labels: Labels) -> None:
 
 def _table(name: str, rows: list[dict[str, object]]) -> None:
     shown = [{column: cut(str(value)) for column, value in row.items()} for row in rows[:SHOWN]]
-    st.dataframe(shown, hide_index=True, height=min(320, 38 + 35 * len(shown)), alt=f"Exact audit: {name}")
+    grid.draw(shown, height=min(320, 38 + 35 * len(shown)), alt=f"Exact audit: {name}")
     st.download_button(
         f"Download exact {name} (CSV)",
         lambda: csv_text(rows),

@@ -10,7 +10,7 @@ from dashboard import cached, incident_answers, incident_evidence, incident_note
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.incident import incident_over_time
-from dashboard.components import local_time, panel
+from dashboard.components import grid, local_time, panel
 from dashboard.incident_lanes import IncidentLanes
 from dashboard.incident_places import Places
 from dashboard.incident_series import IncidentLines
@@ -120,13 +120,13 @@ def _twins(lines: IncidentLines, lanes: IncidentLanes) -> None:
         rows = incident_series.table_rows(lines)
         shown = [incident_notes.line_row(row) for row in rows[:TABLE_ROWS]]
         if shown:
-            st.dataframe(pd.DataFrame(shown).convert_dtypes(), hide_index=True, placeholder="–",
+            grid.draw(pd.DataFrame(shown).convert_dtypes(), placeholder="–",
                          alt="Lag and distances between offsets over time, the newest first")  # fmt: skip
         if len(rows) > TABLE_ROWS:
             st.caption(wording.cut_note(TABLE_ROWS, len(rows), "rows", "the newest", "A shorter window shows others."))
         happened = incident_notes.lane_rows(lanes)
         if happened:
-            st.dataframe(happened[:TABLE_ROWS], hide_index=True, alt="What happened, in the order of time")
+            grid.draw(happened[:TABLE_ROWS], alt="What happened, in the order of time")
 
 
 def _moment_of(time_ms: int) -> datetime:

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import incident_answers, incident_links, wording
-from dashboard.components import panel, tables, toolbar
+from dashboard.components import grid, panel, tables, toolbar
 from dashboard.incident_rows import Judged
 from dashboard.view import View, parse_time
 
@@ -36,10 +36,9 @@ def draw(view: View) -> None:
     st.markdown(f"{wording.plural(len(found), 'incident')}, {wording.count(lasting)} with findings that still last")
     shown = found[:ROWS]
     rows = incident_answers.shown(shown, view)
-    st.dataframe(
+    grid.draw(
         tables.coloured(pd.DataFrame(rows), "Verdict"),
         key=KEY,
-        hide_index=True,
         selection_mode="single-row",
         on_select=lambda: _open(shown, view),
         height=min(460, 38 + 35 * len(rows)),

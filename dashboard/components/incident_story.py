@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard import incident_answers, incident_chain, incident_links, incident_rows, wording
-from dashboard.components import incident_choice, incident_handling, local_time, overview, panel, tables, toolbar
+from dashboard.components import grid, incident_choice, incident_handling, local_time, overview, panel, tables, toolbar
 from dashboard.components.grades import grade
 from dashboard.components.story import link
 from dashboard.incident_chain import ChainLink
@@ -145,4 +145,4 @@ def _whole(incident: Incident, view: View) -> None:
 
 def _table(rows: Sequence[dict[str, object]], alt: str) -> None:
     columns = {name: tables.digits(name) for name in ("First offset", "Last offset")}
-    st.dataframe(rows, hide_index=True, column_config=columns, height=min(420, 38 + 35 * len(rows)), alt=alt)
+    grid.draw(rows, column_config=columns, height=min(420, 38 + 35 * len(rows)), alt=alt)

@@ -6,7 +6,7 @@ import streamlit as st
 from dashboard import cached, outcomes, transaction_answers, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.outcomes import outcomes_over_lanes
-from dashboard.components import panel, tables
+from dashboard.components import grid, panel, tables
 from dashboard.names import in_markdown
 from dashboard.outcomes import Lanes, Outcomes
 from dashboard.queries import Rows
@@ -81,6 +81,6 @@ def _as_tables(shown: Outcomes, lanes: Lanes) -> None:
             return
         counts = pd.DataFrame(outcomes.bucket_rows(shown)).convert_dtypes()
         config = {name: tables.number(name) for name in ("Committed", "Aborted", "Markers")}
-        st.dataframe(counts, hide_index=True, placeholder="not observed", column_config=config, alt="Outcomes by time")
+        grid.draw(counts, placeholder="not observed", column_config=config, alt="Outcomes by time")
         if lanes.names:
-            st.dataframe(outcomes.lane_rows(lanes), hide_index=True, placeholder="–", alt="Lanes of transactions")
+            grid.draw(outcomes.lane_rows(lanes), placeholder="–", alt="Lanes of transactions")

@@ -15,7 +15,7 @@ from dashboard import (
 )
 from dashboard import view as views
 from dashboard.charts.partition import partition_over_time
-from dashboard.components import clicked_moment, local_time, panel, tables
+from dashboard.components import clicked_moment, grid, local_time, panel, tables
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
 from dashboard.view import View
@@ -87,9 +87,7 @@ def _commits(rows: Rows, view: View) -> None:
             return
         shown = pd.DataFrame([commit_rows.table_row(row, view) for row in rows])
         shown["Commits"] = pd.array(shown["Commits"].tolist(), dtype="Int64")
-        st.dataframe(
-            shown, hide_index=True, placeholder="–", column_config=COMMIT_COLUMNS, alt="Commits, the newest first"
-        )
+        grid.draw(shown, placeholder="–", column_config=COMMIT_COLUMNS, alt="Commits, the newest first")
         if (found := rows[0]["found"]) > len(rows):
             st.caption(wording.cut_note(len(rows), found, "commits", "the newest", "A shorter window shows others."))
 
@@ -112,7 +110,7 @@ COMMIT_COLUMNS = {
 def _twin(rows: list[dict[str, object]]) -> None:
     with st.expander("The chart as a table"):
         shown = pd.DataFrame(rows[:TABLE_ROWS]).convert_dtypes()
-        st.dataframe(shown, hide_index=True, placeholder="–", alt="History of the partition, the newest first")
+        grid.draw(shown, placeholder="–", alt="History of the partition, the newest first")
         if len(rows) > TABLE_ROWS:
             st.caption(
                 wording.cut_note(TABLE_ROWS, len(rows), "moments", "the newest", "A shorter window shows others.")

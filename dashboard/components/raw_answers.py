@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from dashboard import cached, kept, raw_answers, raw_questions, wording
-from dashboard.components import panel
+from dashboard.components import grid, panel
 from dashboard.names import cut
 from dashboard.view import View
 from guarantees.findings import Finding
@@ -44,9 +44,8 @@ def _tables(finding: Finding, view: View) -> None:
 def _table(table: str, rows: list[dict[str, str]], found: int) -> None:
     contract = TABLES[table]
     st.markdown(f"**{table.replace('_', ' ').capitalize()}** :gray[{contract.meaning}]")
-    st.dataframe(
+    grid.draw(
         [{name: cut(text, 300) for name, text in row.items()} for row in rows],
-        hide_index=True,
         height=min(300, 38 + 35 * len(rows)),
         alt=f"Stored rows of {table.replace('_', ' ')} around the finding",
     )

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import replica_offsets, replication, wording
-from dashboard.components import local_time, selection, tables
+from dashboard.components import grid, local_time, selection, tables
 from dashboard.components.panel import Panel
 from dashboard.replication import AtRisk
 from dashboard.replication_answers import Chosen
@@ -56,9 +56,8 @@ def elections(rows: Sequence[Mapping[str, object]], left_out: int, view: View) -
         help=local_time.hover(("the window from", view.from_ms), ("to", view.to_ms)),
     )
     shown = pd.DataFrame(rows)
-    st.dataframe(
+    grid.draw(
         shown,
-        hide_index=True,
         height=min(320, 38 + 35 * len(rows)),
         column_config={
             "Election": st.column_config.TextColumn(width=95),

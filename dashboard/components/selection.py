@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.components import grid
+
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
@@ -42,10 +44,9 @@ def table(
     now = selected(st.session_state.get(name), st.query_params.get(parameter), ids)
     st.session_state[name] = now
     key = f"{name} {now.grid}"
-    st.dataframe(
+    grid.draw(
         rows,
         key=key,
-        hide_index=True,
         selection_mode="single-row",
         selection_default=None if now.row is None else {"selection": {"rows": [now.row]}},
         on_select=lambda: _select(parameter, ids, st.session_state[key].selection.rows, name, rerun, within, parts),

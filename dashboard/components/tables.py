@@ -8,6 +8,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from dashboard import transaction_words, wording
+from dashboard.components import grid
 from guarantees.promises import Verdict
 
 # Text colours that reach a contrast of 4.5 on both themes do not exist; these keep 3 on both, and the word says it too.
@@ -59,9 +60,8 @@ def plain(
     counts = {
         name: number(name, texts.get(name, "")) for name in shown.columns if pd.api.types.is_integer_dtype(shown[name])
     }
-    st.dataframe(
+    grid.draw(
         coloured(shown, verdict) if verdict else shown,
-        hide_index=True,
         placeholder="–",
         column_config=counts,
         alt=alt,

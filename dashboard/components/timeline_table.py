@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import timeline_rows, wording
-from dashboard.components import panel, tables
+from dashboard.components import grid, panel, tables
 from dashboard.queries import Rows
 from dashboard.view import View
 from guarantees.observations import Signal
@@ -36,9 +36,8 @@ def _table(rows: Rows, view: View) -> None:
     shown = pd.DataFrame([timeline_rows.table_row(row, view) for row in rows])
     for counted in ("Partitions", "Transactions"):
         shown[counted] = pd.array(shown[counted].tolist(), dtype="Int64")
-    st.dataframe(
+    grid.draw(
         shown,
-        hide_index=True,
         height=min(360, 38 + 35 * len(shown)),
         placeholder="–",
         column_config=COLUMNS,

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard import cached, transaction_commands, transaction_facts, transaction_words, wording
-from dashboard.components import selection, story, tables
+from dashboard.components import grid, selection, story, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut, in_markdown, is_cut, visible
 from dashboard.queries import Rows
@@ -91,9 +91,7 @@ def partitions(rows: Rows, one: OpenTransaction, view: View) -> None:
     shown["Held back"] = pd.array(shown["Held back"].tolist(), dtype="Int64")
     if not shown["Unknown because"].any():
         shown = shown.drop(columns="Unknown because")
-    st.dataframe(
-        shown, hide_index=True, placeholder="–", column_config=PART_COLUMNS, alt="Partitions of the transaction"
-    )
+    grid.draw(shown, placeholder="–", column_config=PART_COLUMNS, alt="Partitions of the transaction")
     if len(rows) > SHOWN_PARTS:
         st.caption(f"{SHOWN_PARTS:,} of {len(rows):,} partitions are shown, those that hold back most first.")
 
@@ -121,9 +119,8 @@ def readers(rows: Rows, has_commits: bool) -> None:
     shown = [transaction_facts.reader_row(row) for row in rows[:SHOWN_READERS]]
     for row in shown:
         row |= {"Group": cut(str(row["Group"])), "Partition": cut(str(row["Partition"]))}
-    st.dataframe(
+    grid.draw(
         shown,
-        hide_index=True,
         column_config={
             "Stands": st.column_config.TextColumn("Against the stable offset", help=WAITS),
             "Committed": tables.digits("Committed offset"),

@@ -7,7 +7,7 @@ import streamlit as st
 
 from dashboard import wording
 from dashboard.chart_rows import Twin
-from dashboard.components import tables
+from dashboard.components import grid, tables
 
 ROWS = 300
 
@@ -25,8 +25,8 @@ def _table(twin: Twin) -> None:
         return
     shown = pd.DataFrame(twin.rows[:ROWS]).convert_dtypes()
     counts = {name: tables.number(name) for name in shown.columns if pd.api.types.is_integer_dtype(shown[name])}
-    st.dataframe(
-        shown, hide_index=True, placeholder="not known", column_config=counts, height=min(320, 38 + 35 * len(shown)),
+    grid.draw(
+        shown, placeholder="not known", column_config=counts, height=min(320, 38 + 35 * len(shown)),
         alt=twin.alt,
     )  # fmt: skip
     if len(twin.rows) > ROWS:

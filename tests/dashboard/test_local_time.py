@@ -1,5 +1,6 @@
 """What is written is UTC; on hover a reader finds it in the time zone of the own browser."""
 
+import json
 import re
 from pathlib import Path
 
@@ -37,6 +38,23 @@ def test_a_moment_that_a_sentence_tells_is_said_in_the_readers_time_on_hover(
 
     assert told
     assert all(re.search(r"In your time zone, Asia/Kolkata: .* \d\d:\d\d:\d\d", one.help) for one in told)
+
+
+@pytest.mark.parametrize(
+    ("page", "alt", "column", "said"),
+    [
+        ("violations", "Findings", "Since (UTC)", ""),
+        ("replication", "Elections in the window", "Seen by (UTC)", ""),
+        ("replication", "Partitions at risk", "Since (UTC)", "At the latest: the first sample that showed it. "),
+    ],
+)
+def test_the_head_of_a_column_of_times_says_where_the_readers_clock_stands(
+    visit, believable, in_india, page, alt, column, said
+):
+    grids = [one.proto for one in visit(believable, page).dataframe if one.proto.alt.startswith(alt)]
+
+    assert grids
+    assert json.loads(grids[0].columns)[column]["help"] == f"{said}In your time zone, Asia/Kolkata: UTC+05:30"
 
 
 def newest_rebalance(settings: Path) -> str:

@@ -2,10 +2,11 @@
 
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from dashboard import facts, names, view, wording
+from dashboard import facts, names, view, wording, zones
 from dashboard.view import View
 from guarantees.completeness import RoundsSeen
 from guarantees.findings import Bounds, Kind, Unit
@@ -244,8 +245,24 @@ def test_both_copies_of_a_duplicate_are_rows():
 def test_moments_are_said_in_the_readers_time_zone_where_it_is_known():
     noon_ms = 1_767_268_800_000  # 2026-01-01 12:00:00 UTC
 
-    assert wording.in_local_time([("Opened", noon_ms)], "Asia/Kolkata") == (
+    assert zones.in_local_time([("Opened", noon_ms)], "Asia/Kolkata") == (
         "In your time zone, Asia/Kolkata: Opened 2026-01-01 17:30:00"
     )
-    assert wording.in_local_time([("Opened", noon_ms)], None) is None
-    assert wording.in_local_time([("Opened", noon_ms)], "../etc/passwd") is None
+    assert zones.in_local_time([("Opened", noon_ms)], None) is None
+    assert zones.in_local_time([("Opened", noon_ms)], "../etc/passwd") is None
+
+
+@pytest.mark.parametrize(
+    ("zone", "month", "said"),
+    [
+        ("Asia/Kolkata", 1, "In your time zone, Asia/Kolkata: UTC+05:30"),
+        ("Europe/Berlin", 1, "In your time zone, Europe/Berlin: UTC+01:00"),
+        ("Europe/Berlin", 7, "In your time zone, Europe/Berlin: UTC+02:00"),
+        ("America/New_York", 1, "In your time zone, America/New_York: UTC-05:00"),
+        ("UTC", 1, None),
+        (None, 1, None),
+        ("../etc/passwd", 1, None),
+    ],
+)
+def test_how_far_the_readers_clock_is_from_utc_is_said_as_of_the_window_and_where_it_is_known(zone, month, said):
+    assert zones.note(zone, round(datetime(2026, month, 1, tzinfo=UTC).timestamp() * 1000)) == said
