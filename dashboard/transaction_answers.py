@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from dashboard import (
     cached,
     coverage,
     fencing,
+    kept,
     known_findings,
+    outcome_questions,
     outcomes,
     shapes,
     transaction_facts,
@@ -96,10 +99,15 @@ def headers_read(view: View) -> Rows:
     return cached.last_day(view, transaction_questions.HEADERS_READ)
 
 
+def headers_kept_from_ms() -> int | None:
+    """The start of the oldest hour of which samples, headers among them, have not expired; None: all have."""
+    return kept.oldest_hour_ms(Path(cached.data_dir()))
+
+
 def ended(view: View, read_from_ms: int) -> Outcomes:
     """Outcomes in buckets of whole minutes; headers are read since `read_from_ms`."""
     step = shapes.bucket_ms(view.length_ms, cached.MINUTE_MS, shapes.CELLS)
-    rows = cached.in_window(view, transaction_questions.OUTCOMES, step_ms=step)
+    rows = cached.in_window(view, outcome_questions.OUTCOMES, step_ms=step)
     seen = _seen(view, step)
     return outcomes.outcomes(rows, seen, read_from_ms, (view.from_ms, view.to_ms), step)
 
@@ -109,8 +117,9 @@ def _seen(view: View, step_ms: int) -> Rows:
     known = cached.heard(view)
     if known is None:
         return []
-    since_ms = known.observed_at_ms - max(cached.MINUTE_MS, 3 * known.interval_ms)
-    return cached.in_window(view, transaction_questions.BUCKETS_SEEN, step_ms=step_ms, since_ms=since_ms)
+    silent_ms = max(cached.MINUTE_MS, 3 * known.interval_ms)
+    about = {"step_ms": step_ms, "since_ms": known.observed_at_ms - silent_ms, "silent_ms": silent_ms}
+    return cached.in_window(view, outcome_questions.BUCKETS_SEEN, **about)
 
 
 def lanes(view: View) -> Lanes:

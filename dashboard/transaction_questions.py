@@ -121,18 +121,6 @@ STANDING = Question(("partition_offsets",), """
     SELECT topic, partition, min(at_ms) FILTER (last_stable_offset = stable) AS since_ms, min(at_ms) AS first_ms
     FROM samples JOIN newest USING (topic, partition) GROUP BY ALL""")  # fmt: skip
 
-# Markers by time of their own. A transaction leaves one marker on a partition, so of a producer's markers those of its
-# busiest partition are at least so many transactions, and none is counted twice within one bucket.
-OUTCOMES = Question(("batch_headers",), """
-    WITH of_partition AS (
-        SELECT (max_timestamp_ms // $step_ms) * $step_ms AS at_ms, marker, producer_id, producer_epoch,
-               topic_id, partition, count(*) AS markers
-        FROM batch_headers WHERE cluster_id = $cluster_id AND marker IS NOT NULL GROUP BY ALL),
-    of_producer AS (
-        SELECT at_ms, marker, max(markers) AS transactions, sum(markers) AS markers
-        FROM of_partition GROUP BY at_ms, marker, producer_id, producer_epoch)
-    SELECT at_ms, marker, sum(transactions)::BIGINT AS transactions, sum(markers)::BIGINT AS markers
-    FROM of_producer GROUP BY ALL ORDER BY at_ms, marker""")  # fmt: skip
 # Aborts by producer, the newest first: how many markers on which topics, and when the last was written.
 ABORTS = Question(("batch_headers",), """
     SELECT producer_id, producer_epoch, count(*) AS markers, min(topic) AS topic, count(DISTINCT topic) AS topics,
@@ -145,51 +133,6 @@ HEADERS_READ = Question(("header_ranges",), """
     SELECT problem, count(*) AS ranges, count(DISTINCT (topic_id, partition)) AS partitions,
            min(topic) AS topic, epoch_ms(min(observed_at)) AS first_ms, epoch_ms(max(observed_at)) AS last_ms
     FROM header_ranges WHERE cluster_id = $cluster_id GROUP BY problem ORDER BY ranges DESC""")  # fmt: skip
-# The buckets in which a round asked the cluster and no header was left unread. What was written since the round before
-# is not read where there is a problem, unless a later range reads on from there. Where a leader has more than was read
-# of it (max_bytes_per_s), or a later range left offsets out, nothing is known (up to that range) of what was written
-# since it was last read to its end, or, where that is not sampled any more, after the newest batch read before.
-READING = ("rounds", "header_ranges", "partition_offsets", "batch_headers")
-BUCKETS_SEEN = Question(READING, """
-    WITH asked AS (
-        SELECT epoch_ms(observed_at) AS at_ms, interval_ms FROM rounds
-        WHERE cluster_id = $cluster_id AND signal = 'end_offsets' AND answered > 0),
-    ranges AS (FROM header_ranges WHERE cluster_id = $cluster_id),
-    whole AS (FROM ranges WHERE problem IS NULL),
-    unread AS (
-        SELECT epoch_ms(r.observed_at) - coalesce((SELECT max(interval_ms) FROM asked), 0) AS from_ms,
-               epoch_ms(r.observed_at) AS to_ms
-        FROM ranges r ASOF LEFT JOIN whole w
-             ON r.topic_id = w.topic_id AND r.partition = w.partition AND r.observed_at < w.observed_at
-        WHERE r.problem IS NOT NULL AND (w.observed_at IS NULL OR w.break_reason IS NOT NULL)),
-    stops AS (
-        SELECT topic_id, partition, max(observed_at) AS seen_at, arg_max(next_offset, observed_at) AS next_offset,
-               $to AS until_at, false AS has_skipped
-        FROM whole GROUP BY ALL
-        UNION ALL
-        SELECT r.topic_id, r.partition, r.observed_at, w.next_offset, r.observed_at, true
-        FROM whole r ASOF JOIN whole w
-             ON r.topic_id = w.topic_id AND r.partition = w.partition AND r.observed_at > w.observed_at
-        WHERE r.break_reason IS NOT NULL AND r.first_offset > w.next_offset),
-    behind AS (
-        SELECT s.*, max(p.observed_at) FILTER (p.high_watermark <= s.next_offset) AS whole_at
-        FROM stops s LEFT JOIN (FROM partition_offsets WHERE cluster_id = $cluster_id) p
-             ON p.topic_id = s.topic_id AND p.partition = s.partition AND p.observed_at <= s.seen_at
-        GROUP BY ALL HAVING has_skipped OR arg_max(p.high_watermark, p.observed_at) > s.next_offset),
-    unreached AS (
-        SELECT coalesce(
-                   epoch_ms(any_value(whole_at)), max(max_timestamp_ms) FILTER (base_offset < next_offset),
-                   epoch_ms($from)) AS from_ms,
-               epoch_ms(until_at) AS to_ms
-        FROM behind LEFT JOIN (FROM batch_headers WHERE cluster_id = $cluster_id) USING (topic_id, partition)
-        GROUP BY topic_id, partition, until_at),
-    missed AS (
-        SELECT DISTINCT unnest(generate_series(greatest(from_ms, epoch_ms($from)) // $step_ms, to_ms // $step_ms))
-               AS bucket
-        FROM (FROM unread UNION ALL FROM unreached))
-    SELECT DISTINCT at_ms // $step_ms * $step_ms AS at_ms
-    FROM asked ANTI JOIN missed ON at_ms // $step_ms = bucket ORDER BY at_ms""",
-    newest=("partition_offsets",))  # fmt: skip
 # Transactions of the window that lasted past a share of their timeout, or that their coordinator was seen to abort.
 LASTING = Question(("open_transactions",), """
     SELECT transactional_id, producer_id, max(producer_epoch) AS producer_epoch, max(timeout_ms) AS timeout_ms,

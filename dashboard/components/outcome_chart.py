@@ -33,6 +33,11 @@ def draw(asked: View) -> None:
     if since_ms is None:
         panel.empty("Outcomes are not observed: no batch header was read in the last day.", _remedy(view))
         return
+    kept_ms = transaction_answers.headers_kept_from_ms()
+    if kept_ms is None or kept_ms >= view.to_ms:
+        panel.empty("Outcomes of this time are not known any more: batch headers are raw samples and have expired.")
+        return
+    since_ms = max(since_ms, kept_ms)
     shown, lanes = transaction_answers.ended(view, since_ms), transaction_answers.lanes(view)
     figure = outcomes_over_lanes(shown, lanes, view)
     st.plotly_chart(figure, config=STILL, alt=f"Committed and aborted transactions per {shown.bucket}, over lanes")
@@ -66,7 +71,7 @@ def _notes(shown: Outcomes, lanes: Lanes, since_ms: int, view: View, asked: View
     if view.from_ms > asked.from_ms:
         notes.append("Only the last 24 h of the window are drawn: markers are raw samples.")
     if since_ms > view.from_ms:
-        notes.append(f"Headers are read since {wording.utc(since_ms)}.")
+        notes.append(f"Headers are read, and kept, since {wording.utc(since_ms)}.")
     if lanes.found > len(lanes.names):
         notes.append(
             f"{wording.count(len(lanes.names))} of {wording.count(lanes.found)} transactions have a lane, the worst "

@@ -8,6 +8,7 @@ import pytest
 
 from dashboard import (
     fencing,
+    outcome_questions,
     outcomes,
     queries,
     tiles,
@@ -561,7 +562,7 @@ def test_a_transaction_on_two_partitions_is_counted_once_and_each_of_its_markers
     write_markers(log, [marker("c", 5, 0, 2, "commit", minute + 60_000, 0)])
     write_markers(log, [marker("other", 5, 0, 2, "commit", minute + 1, 5)])
 
-    rows = ask(tmp_path, transaction_questions.OUTCOMES, from_ms=minute, to_ms=AT_MS + 90_000, step_ms=60_000)
+    rows = ask(tmp_path, outcome_questions.OUTCOMES, from_ms=minute, to_ms=AT_MS + 90_000, step_ms=60_000)
 
     found = {(one["at_ms"] - minute, one["marker"]): (one["transactions"], one["markers"]) for one in rows}
     assert found == {(0, "abort"): (2, 2), (0, "commit"): (3, 6), (60_000, "commit"): (1, 1)}
@@ -688,129 +689,6 @@ def test_what_of_headers_was_not_read_is_told_by_reason(log, tmp_path):
     ]  # fmt: skip
 
 
-def buckets_seen(data_dir, minutes=4):
-    """The minutes of which all headers were read, counted from the first."""
-    rows = ask(
-        data_dir, transaction_questions.BUCKETS_SEEN, from_ms=MINUTE_MS, to_ms=MINUTE_MS + minutes * 60_000,
-        step_ms=60_000, since_ms=MINUTE_MS + (minutes - 1) * 60_000,
-    )  # fmt: skip
-    return [(row["at_ms"] - MINUTE_MS) // 60_000 for row in rows]
-
-
-def asked_for(minutes=4, interval_ms=5_000):
-    """Rounds of end offsets."""
-    return [
-        {"cluster_id": "c", "cluster": "x", "tick": tick, "signal": "end_offsets", "answered": 1, "asked": 1,
-         "observed_at": MINUTE_MS + tick * interval_ms, "interval_ms": interval_ms}
-        for tick in range(minutes * 60_000 // interval_ms)
-    ]  # fmt: skip
-
-
-def header_range(seconds, partition=0, next_offset=9, **columns):
-    """What a round read of a partition, so long after the first minute began."""
-    known = {"cluster_id": "c", "topic": "t", "topic_id": story_transactions.TOPIC_ID, "first_offset": 0}
-    read_at = MINUTE_MS + 1_000 * seconds
-    return known | {"partition": partition, "next_offset": next_offset, "observed_at": read_at} | columns
-
-
-MINUTE_MS = AT_MS - AT_MS % 60_000
-NO_RIGHT = {"problem": "TOPIC_AUTHORIZATION_FAILED"}
-NEWEST_READ = marker("c", 5, 1, 0, "abort", MINUTE_MS + 65_000, 8) | {"base_offset": 8, "last_offset": 8}
-
-
-def test_no_bucket_is_seen_in_which_headers_of_a_partition_were_not_read(log, tmp_path):
-    log.append("rounds", asked_for())
-    log.append("header_ranges", [
-        header_range(20), *(header_range(second, **NO_RIGHT) for second in range(122, 240, 5)),
-        *(header_range(second, partition=1) for second in range(3, 240, 5)),
-        *(header_range(second, cluster_id="other", **NO_RIGHT) for second in range(3, 240, 5)),
-    ])  # fmt: skip
-
-    # The first that failed would have read what was written from 01:57 on.
-    assert buckets_seen(tmp_path) == [0]
-
-
-def test_a_bucket_whose_headers_were_read_later_is_seen_and_one_whose_were_lost_is_not(log, tmp_path):
-    log.append("rounds", asked_for())
-    log.append("header_ranges", [
-        header_range(70, **NO_RIGHT), header_range(90),
-        header_range(130, partition=1, **NO_RIGHT), header_range(190, partition=1, break_reason="retention removed it"),
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == [0, 1, 3]
-
-
-@pytest.mark.parametrize(("high", "seen"), [(9, [0, 1, 2, 3]), (10, [0])])
-def test_no_bucket_is_seen_after_the_newest_batch_of_a_partition_that_is_not_read_to_its_end(log, tmp_path, high, seen):
-    """A reader with max_bytes_per_s of the header reading falls behind without a word."""
-    topic_id, read_ms = story_transactions.TOPIC_ID, MINUTE_MS + 238_000
-    log.append("rounds", asked_for())
-    log.append("header_ranges", [header_range(second, next_offset=second // 26) for second in range(3, 240, 5)])
-    write_markers(log, [NEWEST_READ | {"observed_at": read_ms}])
-    log.append("partition_offsets", [
-        offsets(0, 5, high, tick=46, topic_id=topic_id, observed_at=read_ms - 500),
-        offsets(0, 5, 99, tick=47, topic_id=topic_id, observed_at=read_ms + 1_500),  # of it nothing was read yet
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == seen
-
-
-def test_one_batch_that_is_not_read_yet_hides_no_more_than_the_time_since_all_was_read(log, tmp_path):
-    topic_id = story_transactions.TOPIC_ID
-    log.append("rounds", asked_for())
-    log.append("header_ranges", [header_range(second) for second in range(3, 240, 5)])
-    log.append("partition_offsets", [
-        offsets(0, 5, 9 if second < 230 else 10, tick=second, topic_id=topic_id, observed_at=MINUTE_MS + 1_000 * second)
-        for second in range(182, 238, 5)
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == [0, 1, 2]
-
-
-@pytest.mark.parametrize(("first_offset", "seen"), [(40, [0, 3]), (9, [0, 1, 3])])
-def test_offsets_that_reading_left_out_hide_the_time_since_the_newest_batch_that_was_read(
-    log, tmp_path, first_offset, seen
-):
-    """Reading lagged from 01:05 on, was refused at 02:10, and went on at 02:50."""
-    log.append("rounds", asked_for())
-    write_markers(log, [NEWEST_READ])
-    write_markers(log, [marker("c", 5, 1, 0, "abort", MINUTE_MS + 168_000, 45) | {"base_offset": 45}])
-    log.append("header_ranges", [
-        *(header_range(second) for second in range(3, 130, 5)), header_range(130, **NO_RIGHT),
-        header_range(170, first_offset=first_offset, next_offset=50, break_reason="first sight"),
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == seen
-
-
-def test_offsets_that_reading_left_out_hide_no_more_than_the_time_since_all_was_read(log, tmp_path):
-    log.append("rounds", asked_for())
-    log.append("header_ranges", [
-        *(header_range(second) for second in range(3, 200, 5)),
-        header_range(230, first_offset=40, next_offset=50, break_reason="first sight"),
-    ])  # fmt: skip
-    log.append("partition_offsets", [
-        offsets(0, 5, 9 if second < 210 else 40, tick=second, topic_id=story_transactions.TOPIC_ID,
-                observed_at=MINUTE_MS + 1_000 * second)
-        for second in range(182, 238, 5)
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == [0, 1, 2]
-
-
-def test_a_bucket_is_seen_where_a_round_of_end_offsets_was_answered(log, tmp_path):
-    minute = MINUTE_MS
-    log.append("rounds", [
-        {"cluster_id": "c", "cluster": "x", "tick": tick, "signal": signal, "answered": answered, "asked": 1,
-         "observed_at": minute + at, "interval_ms": 5_000}
-        for tick, (signal, answered, at) in enumerate((
-            ("end_offsets", 1, 5), ("end_offsets", 1, 9), ("groups", 1, 60_000), ("end_offsets", 0, 120_000),
-        ))
-    ])  # fmt: skip
-
-    assert buckets_seen(tmp_path) == [0]
-
-
 # Fencing.
 
 
@@ -855,4 +733,4 @@ def test_an_empty_store_answers_nothing(tmp_path):
     asked = {name: one for name, one in vars(transaction_questions).items() if isinstance(one, queries.Question)}
     for name, question in asked.items():
         assert ask(tmp_path, question, **about) == [], name
-    assert len(asked) == 10
+    assert len(asked) == 8

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.view import format_time
 from store.log import SegmentLog
 from store.segments import producer_name
 from tests.dashboard import fixture_store, story_transactions
@@ -215,6 +216,27 @@ def test_outcomes_that_nobody_reads_say_how_to_switch_them_on(visit, bare):
 
     assert "Outcomes are not observed" in words(app)
     assert "Set `header_topics` of the cluster" in words(app)
+    assert not app.get("plotly_chart")
+
+
+def test_outcomes_of_a_time_whose_samples_have_expired_are_not_known_and_not_zero(visit, tmp_path):
+    settings, then = _bare(tmp_path), now_ms() - 2 * 86_400_000
+    known = {"cluster_id": fixture_store.CLUSTER_ID}
+    fixture_store.append(tmp_path / "data", "header_ranges", [
+        known | {"topic": "t", "topic_id": "id", "partition": 0, "first_offset": 0, "next_offset": 9,
+                 "observed_at": then - 30_000}
+    ])  # fmt: skip
+    fixture_store.append(tmp_path / "data", "rounds", [
+        known | {"cluster": "production", "tick": second, "signal": "end_offsets", "asked": 1, "answered": 1,
+                 "refused": 0, "failed": 0, "observed_at": then - 1_000 * second, "interval_ms": 5_000}
+        for second in range(0, 900, 5)
+    ])  # fmt: skip
+    fixture_store.append(tmp_path / "data", "partition_offsets", [
+        known | {"topic": "t", "topic_id": "id", "partition": 0, "tick": 1, "broker": 1, "observed_at": now_ms()}
+    ])  # fmt: skip
+    app = visit(settings, PAGE, **{"from": format_time(then - 900_000), "to": format_time(then)})
+
+    assert "Outcomes of this time are not known any more: batch headers are raw samples" in words(app)
     assert not app.get("plotly_chart")
 
 
