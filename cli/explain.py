@@ -9,7 +9,7 @@ from typing import Any
 from cli.chosen import CommandError, add_settings_arguments, chosen_settings
 from cli.explained import as_json, as_text
 from dashboard import explained, promise_questions, queries, rebalances_read, record_reading, standing, traces
-from dashboard.coverage import with_last_answers
+from dashboard.coverage import LAST_ANSWERED, last_answered
 from dashboard.explained import Explanation
 from dashboard.freshness import freshness
 from dashboard.names import cut
@@ -72,7 +72,7 @@ def _explanation(
     seen = answers.get(promise_questions.ROUNDS_SEEN, ())
     rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
     # A signal that these rounds did not answer makes the verdict stale, however long ago it was answered.
-    coverage = with_last_answers(answers.get(queries.COVERAGE, ()), (), heard.now_ms)
+    coverage = last_answered(answers.get(queries.COVERAGE, ()), heard.last_day((LAST_ANSWERED,)).get(LAST_ANSWERED, ()))
     sight = standing.sight(
         pipeline,
         standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),

@@ -40,9 +40,14 @@ def by_signal(view: View) -> Rows:
 
 
 def with_last_answers(rows: Iterable[Row], last: Iterable[Row], at_ms: int) -> Rows:
+    """The same where an older answer is taken for one of RAW_WINDOW_MS ago, and marked (`is_older`)."""
+    return [{**row, **_last_answer(row["answered_at_ms"], at_ms)} for row in last_answered(rows, last)]
+
+
+def last_answered(rows: Iterable[Row], last: Iterable[Row]) -> Rows:
     """Coverage with when each signal was last answered; by LAST_ANSWERED where it was not in these rounds."""
     told = {row["signal"]: row["answered_at_ms"] for row in last}
-    return [{**row, **_last_answer(row["answered_at_ms"] or told.get(row["signal"]), at_ms)} for row in rows]
+    return [{**row, "answered_at_ms": row["answered_at_ms"] or told.get(row["signal"])} for row in rows]
 
 
 def _last_answer(answered_at_ms: int | None, at_ms: int) -> dict[str, object]:

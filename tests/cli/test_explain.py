@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from dataclasses import replace
+from datetime import datetime
 from itertools import pairwise
 
 import pytest
@@ -200,8 +201,10 @@ def test_a_signal_that_failed_in_the_newest_rounds_is_as_old_as_its_last_answer(
     for path in (tmp_path / "data").rglob("rounds"):
         shutil.rmtree(path)
     ask_on(tmp_path, now - 600_000, set(), now - 60_000)
-    ask_on(tmp_path, now - 60_000, {Signal.PARTITION_STATES})
+    ask_on(tmp_path, now - 60_000, {Signal.GROUPS, Signal.PARTITION_STATES})
     found = json.loads(explain(settings, "invoices", "--format", "json"))
 
     assert "nothing was observed yet" not in found["unknowns"]
     assert any(why.startswith("partition_states: 0 of 1 values answered") for why in found["unknowns"])
+    age_ms = now - 1_000 * datetime.fromisoformat(found["rests_on"]["newest_evidence_at"]).timestamp()
+    assert 55_000 <= age_ms <= 75_000, "the newest answer of the signal that every verdict needs"
