@@ -7,6 +7,7 @@ from dashboard import wording
 from dashboard.explained import NOT_OBSERVABLE, Explanation, Touching
 from dashboard.names import visible
 from guarantees.causes import NOT_OBSERVED
+from guarantees.findings import Finding
 from guarantees.incidents import Incident
 from guarantees.inference import Reason
 from guarantees.links import Cause
@@ -42,8 +43,8 @@ def as_json(found: Explanation) -> Mapping[str, object]:
         "unknowns": [unknown.reason for unknown in judged.unknowns],
         "rests_on": _rests_on(judged),
         "requirements": [_requirement(one) for one in found.requirements],
-        "open_findings": [_finding(one) for one in found.open_findings],
-        "incidents": [_incident(one) for one in found.incidents],
+        "open_findings": [_finding(found, one) for one in found.open_findings],
+        "incidents": [_incident(found, one) for one in found.incidents],
         "not_observable": list(NOT_OBSERVABLE),
     }
 
@@ -89,7 +90,7 @@ def _findings(found: Explanation) -> Iterator[str]:
         for cause in one.causes[:2]:
             yield f"    cause: {_why(cause)}"
         if not one.causes:
-            yield f"    {NOT_OBSERVED}{_missed(one.missed)}"
+            yield f"    {NOT_OBSERVED}{_missed(found, finding)}"
 
 
 def _incidents(found: Explanation) -> Iterator[str]:
@@ -99,7 +100,7 @@ def _incidents(found: Explanation) -> Iterator[str]:
         yield "incidents of the last 24 h:"
     for one in together:
         yield f"  {one.state}, severity {one.severity}: {one.title} [{one.incident_id}]"
-        for sentence in one.sentences:
+        for sentence in _sentences(found, one):
             yield f"    {sentence}"
 
 
@@ -122,8 +123,14 @@ def _why(cause: Cause) -> str:
     return f"{cause.statement.text} ({cause.statement.grade}{assumed})"
 
 
-def _missed(missed: Unknown | None) -> str:
+def _missed(found: Explanation, finding: Finding) -> str:
+    missed = found.missed.get(finding.finding_id)
     return f"; whether a rebalance caused it: {missed.reason}" if missed else ""
+
+
+def _sentences(found: Explanation, incident: Incident) -> list[str]:
+    told = zip(incident.findings, incident.sentences, strict=True)
+    return [f"{sentence.removesuffix('.')}{_missed(found, finding)}." for finding, sentence in told]
 
 
 def _rests_on(judged: PipelineVerdict) -> Mapping[str, object]:
@@ -156,8 +163,8 @@ def _requirement(one: Requirement) -> Mapping[str, object]:
     }
 
 
-def _finding(one: Touching) -> Mapping[str, object]:
-    finding = one.finding
+def _finding(found: Explanation, one: Touching) -> Mapping[str, object]:
+    finding, missed = one.finding, found.missed.get(one.finding.finding_id)
     return {
         "id": finding.finding_id,
         "kind": finding.kind,
@@ -166,11 +173,11 @@ def _finding(one: Touching) -> Mapping[str, object]:
         "severity": finding.severity,
         "means": one.means,
         "causes": [cause_as_json(cause) for cause in one.causes],
-        "rebalances_unknown": one.missed and one.missed.reason,
+        "rebalances_unknown": missed and missed.reason,
     }
 
 
-def _incident(one: Incident) -> Mapping[str, object]:
+def _incident(found: Explanation, one: Incident) -> Mapping[str, object]:
     return {
         "id": one.incident_id,
         "title": one.title,
@@ -179,5 +186,5 @@ def _incident(one: Incident) -> Mapping[str, object]:
         "from": utc(one.from_ms),
         "to": None if one.to_ms is None else utc(one.to_ms),
         "findings": [finding.finding_id for finding in one.findings],
-        "sentences": list(one.sentences),
+        "sentences": _sentences(found, one),
     }

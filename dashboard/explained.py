@@ -29,26 +29,26 @@ NOT_OBSERVABLE = (
 
 @dataclass(frozen=True, slots=True)
 class Touching:
-    """An open finding that concerns the pipeline, what it means for the promise, and what explains it.
-
-    `missed`: why no rebalance could be looked for where nothing explains it; None: it could.
-    """
+    """An open finding that concerns the pipeline, what it means for the promise, and what explains it."""
 
     finding: Finding
     means: Verdict
     causes: tuple[Cause, ...]
-    missed: Unknown | None
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """`inference` None: the promise was declared. `incidents`: those that lasted into the verdict's window."""
+    """`inference` None: the promise was declared. `incidents`: those that lasted into the verdict's window.
+
+    `missed`: by finding id, why no rebalance could be looked for that explains it.
+    """
 
     judged: PipelineVerdict
     inference: Inference | None
     requirements: tuple[Requirement, ...]
     open_findings: tuple[Touching, ...]
     incidents: tuple[Incident, ...]
+    missed: Mapping[str, Unknown]
 
     @property
     def pipeline(self) -> Pipeline:
@@ -70,18 +70,14 @@ def explanation(
         inference=inferred(pipeline.group_id, facts) if pipeline.is_inferred else None,
         requirements=audited(pipeline, facts),
         open_findings=tuple(
-            Touching(
-                finding=one,
-                means=judge(one.kind, one.severity, pipeline.promise),
-                causes=explained.get(one.finding_id, ()),
-                missed=missed.get(one.finding_id),
-            )
+            Touching(one, judge(one.kind, one.severity, pipeline.promise), explained.get(one.finding_id, ()))
             for one in sorted(known, key=lambda one: (-one.severity, -one.last_seen_at_ms))
             if one.closed_reason is None and concerns(pipeline, one)
         ),
         incidents=tuple(
             one for one in incidents(known, explained, [pipeline]) if one.to_ms is None or one.to_ms >= from_ms
         ),
+        missed=missed,
     )
 
 

@@ -18,11 +18,11 @@ def note(zone: str | None, at_ms: int) -> str | None:
     if (where := _known(zone)) is None:
         return None
     off = f"{datetime.fromtimestamp(at_ms / 1000, where):%z}"
-    return None if off == "+0000" else f"In your time zone, {zone}: UTC{off[:3]}:{off[3:]}"
+    return None if off == "+0000" else f"In your time zone, {zone}: UTC{off[:3]}:{off[3:]} at the end of the window"
 
 
 def _known(zone: str | None) -> ZoneInfo | None:
     try:
         return ZoneInfo(zone or "")
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # a browser may say anything, a folder's name among it
         return None

@@ -84,7 +84,7 @@ def test_requirements_are_met_missing_or_unknown_with_the_reason(explain, declar
 def test_a_finding_of_a_time_of_which_no_rebalance_is_kept_says_so_and_a_later_one_does_not(explain, tmp_path):
     settings, now_ms = built(tmp_path, with_pipelines=True), time.time_ns() // 1_000_000
     old, new = (finding(Kind.GROUP_STALLED, 2, 0, at_ms=now_ms - ago_ms) for ago_ms in (3 * DAY_MS, 60_000))
-    happened(tmp_path, old, new)
+    happened(tmp_path, old, replace(old, place=replace(old.place, partition=1)), new)
 
     lines = explain(settings, PIPELINE).splitlines()
     told = [(line, following) for line, following in pairwise(lines) if "(PROVEN): " in line]
@@ -96,6 +96,9 @@ def test_a_finding_of_a_time_of_which_no_rebalance_is_kept_says_so_and_a_later_o
                json.loads(explain(settings, PIPELINE, "--format", "json"))["open_findings"]}  # fmt: skip
     assert unknown[old.finding_id].startswith("none was looked for before")
     assert unknown[new.finding_id] is None
+    told_of_both = [line for line in lines if "Cause not observed; whether a rebalance caused it: none was" in line]
+    assert len(told_of_both) == 2
+    assert all(line.endswith(".") for line in told_of_both)
 
 
 def test_a_missing_right_of_the_pipeline_itself_is_missing(explain, declared):

@@ -54,7 +54,10 @@ def test_the_head_of_a_column_of_times_says_where_the_readers_clock_stands(
     grids = [one.proto for one in visit(believable, page).dataframe if one.proto.alt.startswith(alt)]
 
     assert grids
-    assert json.loads(grids[0].columns)[column]["help"] == f"{said}In your time zone, Asia/Kolkata: UTC+05:30"
+    assert (
+        json.loads(grids[0].columns)[column]["help"]
+        == f"{said}In your time zone, Asia/Kolkata: UTC+05:30 at the end of the window"
+    )
 
 
 def newest_rebalance(settings: Path) -> str:

@@ -112,7 +112,8 @@ def test_the_list_of_findings_says_of_what_no_rebalance_could_be_looked_for_any_
         return capsys.readouterr().out
 
     lines = printed("findings").splitlines()
-    assert all("not observed; rebalances of then not kept" in line for line in lines if LOST.finding_id in line)
+    (line,) = [line for line in lines if LOST.finding_id in line]
+    assert "not observed; rebalances of then not kept" in line
     assert [line for line in lines if "not observed" in line and "not kept" not in line], "of later ones they are"
     missed = {one["id"]: one["rebalances_unknown"] for one in json.loads(printed("findings", "--format", "json"))}
     assert missed[LOST.finding_id].startswith("none was looked for before 2026-03-01 0")

@@ -255,13 +255,15 @@ def test_moments_are_said_in_the_readers_time_zone_where_it_is_known():
 @pytest.mark.parametrize(
     ("zone", "month", "said"),
     [
-        ("Asia/Kolkata", 1, "In your time zone, Asia/Kolkata: UTC+05:30"),
-        ("Europe/Berlin", 1, "In your time zone, Europe/Berlin: UTC+01:00"),
-        ("Europe/Berlin", 7, "In your time zone, Europe/Berlin: UTC+02:00"),
-        ("America/New_York", 1, "In your time zone, America/New_York: UTC-05:00"),
+        ("Asia/Kolkata", 1, "In your time zone, Asia/Kolkata: UTC+05:30 at the end of the window"),
+        ("Europe/Berlin", 1, "In your time zone, Europe/Berlin: UTC+01:00 at the end of the window"),
+        ("Europe/Berlin", 7, "In your time zone, Europe/Berlin: UTC+02:00 at the end of the window"),
+        ("America/New_York", 1, "In your time zone, America/New_York: UTC-05:00 at the end of the window"),
         ("UTC", 1, None),
         (None, 1, None),
         ("../etc/passwd", 1, None),
+        ("Europe", 1, None),
+        ("x" * 5_000, 1, None),
     ],
 )
 def test_how_far_the_readers_clock_is_from_utc_is_said_as_of_the_window_and_where_it_is_known(zone, month, said):
