@@ -9,17 +9,13 @@ from pandas.io.formats.style import Styler
 
 from dashboard import transaction_words, wording
 from dashboard.components import grid
-from guarantees.promises import Verdict
 
-# Text colours that reach a contrast of 4.5 on both themes do not exist; these keep 3 on both, and the word says it too.
-INK = {
-    wording.LOOKS[Verdict.VIOLATED].text: "#D55E00",
-    wording.LOOKS[Verdict.DEGRADED].text: "#B87900",
-    wording.LOOKS[Verdict.OK].text: "#00916A",
-    **{look.text: {"red": "#D55E00", "orange": "#B87900", "violet": "#B0558A"}[look.tone]
-       for look in transaction_words.STATES.values() if look.tone != "gray"},
-}  # fmt: skip
-
+# The text colours of the theme (.streamlit/config.toml): a grid is drawn on a canvas, which knows none of them.
+LIGHT = {"red": "#A84400", "orange": "#7A5200", "green": "#006B4E", "violet": "#8A3E6E"}
+DARK = {"red": "#FF9A5C", "orange": "#F2BC4B", "green": "#4FD3AB", "violet": "#E0A3CB"}
+TONES = {
+    look.text: look.tone for look in (*wording.LOOKS.values(), *transaction_words.STATES.values()) if look.tone in LIGHT
+}
 
 # A table shows so many rows, in the order of what matters most: more are not read, only carried to the browser.
 ROWS = 100
@@ -29,7 +25,10 @@ TREND = "Over the window, or since the last gap in what was observed"
 
 def coloured(rows: pd.DataFrame, column: str) -> Styler:
     """The rows with the verdicts of one column in their colours."""
-    return rows.style.map(lambda text: f"color: {INK[text]}; font-weight: 600" if text in INK else "", subset=[column])
+    inks = DARK if st.context.theme.type == "dark" else LIGHT
+    return rows.style.map(
+        lambda text: f"color: {inks[TONES[text]]}; font-weight: 600" if text in TONES else "", subset=[column]
+    )
 
 
 def number(label: str, help_text: str = "") -> Any:
