@@ -14,14 +14,14 @@ def event_row(event: Event, view: View) -> dict[str, object]:
     pipelines = {known.name: None for concern in event.concerns for known, _ in concern.broken}
     return {
         "Verdict": _verdict(event.worst),
+        "Grade": _grades(event),
         "What": wording.KINDS[event.worst.finding.kind],
         "Finding": cut(event.title, 120),
-        "Findings": number,
+        "How much": wording.bounds(event.bounds),
         "Since (UTC)": wording.since(event.since_ms, view.to_ms),
+        "Findings": number,
         "State": _share(event.open_count, number, "open", "closed"),
         "Acknowledged": _acknowledged(event),
-        "How much": wording.bounds(event.bounds),
-        "Grade": _grades(event),
         "Pipeline": ", ".join(cut(name) for name in list(pipelines)[:3]) or "–",
     }
 

@@ -1,4 +1,4 @@
-"""Every table of the pages. Its times are UTC; the head of such a column says where the reader's clock stands."""
+"""Every grid of the pages but the answer of the SQL page. Its times are UTC; a head says where the reader is."""
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType

@@ -1,6 +1,6 @@
 """A panel: its own fragment with a title, the age of its evidence, and a card of its own when it fails.
 
-Stale evidence is hatched and grey, and called so; what may not be read is said. A failing panel leaves the rest alive.
+Stale evidence is hatched and pale, and called so; what may not be read is said. A failing panel leaves the rest alive.
 """
 
 import logging
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 LOOK_WIDER = "Widen it, or clear the search."
 
 STYLE = """<style>
-[data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: grayscale(1); position: relative; }
+[data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: saturate(.4); position: relative; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + *::after {
   content: ""; position: absolute; inset: -4px; pointer-events: none; border-radius: 6px;
   background: repeating-linear-gradient(135deg, rgba(122,135,147,.22) 0 2px, transparent 2px 10px); }

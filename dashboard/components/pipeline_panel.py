@@ -96,13 +96,15 @@ def _unknowns(known: Standing) -> None:
 
 COLUMNS = {
     "Verdict": st.column_config.TextColumn(width=95),
-    "Pipeline": st.column_config.TextColumn(width=230),
-    "Promise": st.column_config.TextColumn(width=160),
+    "Pipeline": st.column_config.TextColumn(width=165),
+    "Promise": st.column_config.TextColumn(width=150),
     "Because": st.column_config.TextColumn(width=260),
     "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
     "Behind": tables.behind("the worst"),
-    "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=110, help=tables.TREND),
-    "Lost": st.column_config.TextColumn("Lost, ids", help="Message ids in the window that never reached the sink"),
+    "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=80, help=tables.TREND),
+    "Lost": st.column_config.TextColumn(
+        "Lost, ids", width=120, help="Message ids in the window that never reached the sink"
+    ),
     "Duplicated": st.column_config.TextColumn(
         "Duplicated, records", help="Records of source and sink in the window that are stored more than once"
     ),

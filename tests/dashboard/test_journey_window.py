@@ -160,7 +160,7 @@ def test_a_panel_whose_source_stops_is_hatched_and_keeps_its_table(chromium, sto
         look.page.locator(".st-key-panel-pipelines--worst-first").get_by_text("newest evidence").wait_for()
         look.settle()
         colour, lines = body.evaluate(HATCHING)
-        assert (colour, lines.split("(")[0]) == ("grayscale(1)", "repeating-linear-gradient")
+        assert (colour, lines.split("(")[0]) == ("saturate(0.4)", "repeating-linear-gradient")
         assert table.evaluate("element => element.isTheSame")
         assert look.faults == []
 
