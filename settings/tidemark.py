@@ -13,13 +13,18 @@ from settings.pipeline import PipelineSettings
 class StoreSettings:
     """Where Tidemark keeps what it saw; raw samples expire by age or size, whichever is less.
 
-    The history (rounds, intervals, events, lag by the hour) is small and lasts for a report of a month.
+    The history (rounds, intervals, events, lag by the hour) is small and lasts for a report of a month; for a day at
+    least, of which the pages tell losses and duplicates.
     """
 
     data_dir: str = "data"
     raw_retention_h: float = 24.0
     raw_max_bytes: int = 10_000_000_000
     history_retention_d: float = 35.0
+
+    def __post_init__(self) -> None:
+        if not self.history_retention_d >= 1:
+            raise SettingsError("store.history_retention_d must be at least 1: the pages tell of the last day")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

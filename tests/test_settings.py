@@ -89,6 +89,7 @@ def test_a_file_with_one_cluster_and_one_pipeline_is_read_whole(tmp_path):
             "security.token, or token_endpoint with client_id and client_secret",
         ),
         ({"clusters": [{**CLUSTER, "security": {"password": "hunter2"}}]}, "password must be a table"),
+        ({"clusters": [CLUSTER], "store": {"history_retention_d": 0.5}}, "history_retention_d must be at least 1"),
     ],
 )
 def test_a_mistake_is_named_with_its_key(given, says):
