@@ -5,6 +5,7 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.names import cut
+from dashboard.view import View
 
 Row = Mapping[str, Any]
 
@@ -19,6 +20,14 @@ TORN = (
     "Torn: aborted on one partition, committed on another; told only of producers whose every transaction has an epoch "
     "of its own. Counted on each partition; a marker without data is mostly a partition that was not written to."
 )
+
+
+def span(view: View, longest_ms: int) -> tuple[int, int]:
+    """What to ask about for the intervals that ended after the window began and by its end: each is in one window.
+
+    The store keeps what was observed from the first time up to, not including, the second (ms since 1970).
+    """
+    return max(view.from_ms, view.to_ms - longest_ms) + 1, view.to_ms + 1
 
 
 def windows(row: Row) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from dashboard import cached, header_accounts, header_questions
 from dashboard.components import panel, tables
-from dashboard.queries import Question
+from dashboard.queries import Question, Rows
 from dashboard.view import View
 
 
@@ -15,13 +15,17 @@ def draw(view: View) -> None:
     if not any(known.header_topics for known in cached.settings().clusters if known.name == view.cluster):
         panel.empty(header_accounts.NOT_WANTED, header_accounts.DECLARE)
         return
-    (found,) = cached.last_day_of_window(view, header_questions.WINDOWS) or [{"windows": 0}]
+    (found,) = _ask(view, header_questions.WINDOWS) or [{"windows": 0}]
     st.markdown(header_accounts.windows(found))
     if found["windows"]:
         _table(view, header_questions.SEQUENCES, header_accounts.sequence_row, "Sequence numbers", header_accounts.GAPS)
         _table(
             view, header_questions.TRANSACTIONS, header_accounts.transaction_row, "Transactions", header_accounts.TORN
         )
+
+
+def _ask(view: View, question: Question) -> Rows:
+    return cached.between(view, *header_accounts.span(view, cached.DAY_MS), question)
 
 
 def _table(
@@ -31,7 +35,7 @@ def _table(
     title: str,
     caution: str,
 ) -> None:
-    rows = cached.last_day_of_window(view, question)
+    rows = _ask(view, question)
     st.markdown(f"**{title}** by topic and producer")
     if not rows:
         panel.empty(f"No producer of this kind was seen: {title.lower()} are those of idempotent producers.")

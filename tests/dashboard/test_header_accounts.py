@@ -7,12 +7,14 @@ import pytest
 
 from dashboard import header_accounts, queries
 from dashboard.header_questions import SEQUENCES, TRANSACTIONS, WINDOWS
+from dashboard.view import View
 from store.metrics import METRICS_FILE, MetricsWriter
 from tests.dashboard import fixture_store
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import visit, words  # noqa: F401 (fixtures)
 
 MINUTES_10 = 600_000
+DAY_MS = 86_400_000
 TO_MS = 1_764_000_000_000
 FROM_MS = TO_MS - 3 * MINUTES_10
 NEWEST_MS = TO_MS - 60_000  # when the newest interval ended, and the one before
@@ -23,11 +25,12 @@ BEFORE_MS = NEWEST_MS - MINUTES_10
 def ask(tmp_path: Path):
     """Write rows of the metrics, then ask."""
 
-    def asked(question, **tables):
+    def asked(question, from_ms=FROM_MS, to_ms=TO_MS, **tables):
         with MetricsWriter(tmp_path / METRICS_FILE) as writer, writer.transaction() as metrics:
             for table, rows in tables.items():
                 metrics.replace(table, rows)
-        return queries.ask(tmp_path, FROM_MS, TO_MS, question, {"cluster_id": "c"})
+        span = header_accounts.span(View("production", from_ms, to_ms, True, None, ""), DAY_MS)
+        return queries.ask(tmp_path, *span, question, {"cluster_id": "c"})
 
     return asked
 
@@ -98,6 +101,29 @@ def test_intervals_that_were_passed_over_while_the_jobs_were_down_are_said_not_t
     assert whole["windows"] == 3
     assert "counted;" not in header_accounts.windows(whole)
     assert header_accounts.windows(whole).endswith("in intervals of 10 minutes.")
+
+
+def test_an_interval_belongs_to_the_window_in_which_it_ended_and_to_no_other(ask):
+    middle_ms, end_ms = TO_MS - MINUTES_10, TO_MS
+    tables = {
+        "header_windows": [interval(middle_ms), interval(end_ms)],
+        "sequence_accounts": [sequences(to_ms=middle_ms, records=3), sequences(to_ms=end_ms, records=5)],
+        "transaction_accounts": [ended(to_ms=middle_ms, committed=3, open=3), ended(to_ms=end_ms, committed=5, open=5)],
+    }
+    for to_ms, count in ((middle_ms, 3), (end_ms, 5)):
+        (found,) = ask(WINDOWS, to_ms - MINUTES_10, to_ms, **tables)
+        (numbers,) = ask(SEQUENCES, to_ms - MINUTES_10, to_ms)
+        (transactions,) = ask(TRANSACTIONS, to_ms - MINUTES_10, to_ms)
+
+        assert (found["windows"], found["from_ms"], found["to_ms"]) == (1, to_ms - MINUTES_10, to_ms)
+        assert (numbers["records"], transactions["committed"], transactions["open"]) == (count, count, count)
+
+
+def test_of_a_long_window_the_intervals_of_its_last_day_are_asked_for():
+    assert header_accounts.span(View("production", 0, 9 * DAY_MS, True, None, ""), DAY_MS) == (
+        8 * DAY_MS + 1,
+        9 * DAY_MS + 1,
+    )
 
 
 def test_the_page_shows_producers_and_transactions_or_says_which_setting_is_missing(visit, tmp_path):
