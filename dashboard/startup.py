@@ -46,6 +46,8 @@ def parts_line(parts: Sequence[Row], newest: Mapping[str, tuple[int, int]], view
 
 def _part(name: str, event: Row | None, trace: tuple[int, int] | None, view: View) -> str:
     what = f"**{name}** :gray[{PARTS[name]}]"
+    if event is not None and _has_written_since(event, trace):
+        event = None
     if event is not None and event["event"] == "died":
         why = f"exit code {event['exit_code']}, {wording.age(event['observed_at_ms'], view.to_ms)}"
         return f":red-badge[✕ died] {what} {why}; it is started again. :gray[{in_markdown(event['message'] or '')}]"
@@ -59,6 +61,11 @@ def _part(name: str, event: Row | None, trace: tuple[int, int] | None, view: Vie
     badge = ":gray-badge[◷ silent]" if is_late else ":green-badge[✓ alive]"
     trace_words = "" if name == "page" else f" last wrote {wording.age(newest_ms, view.to_ms)}"
     return f"{badge} {what}{trace_words}"
+
+
+def _has_written_since(event: Row, trace: tuple[int, int] | None) -> bool:
+    """Whether a part outlived an event by more than its pace: only `tidemark up` tells events, of what it started."""
+    return trace is not None and trace[0] - event["observed_at_ms"] > trace[1]
 
 
 def _how(parts: Sequence[Row], name: str, remedy: str) -> str:
