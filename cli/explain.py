@@ -73,30 +73,35 @@ def _explanation(
     rounds = standing.rounds_seen(seen, from_ms, heard.now_ms, heard.interval_ms)
     # A signal that these rounds did not answer makes the verdict stale, however long ago it was answered.
     coverage = last_answered(answers.get(queries.COVERAGE, ()), heard.last_day((LAST_ANSWERED,)).get(LAST_ANSWERED, ()))
+    missed = record_reading.never_compared(answers.get(queries.SAMPLED, ()))
     sight = standing.sight(
         pipeline,
         standing.newest(coverage, freshness(coverage, (), rounds.interval_ms).observed_at_ms),
         answers.get(queries.GROUP_LAG, ()),
         answers.get(queries.GROUP_STATES, ()),
-        _sampled(heard, answers, settings),
+        _sampled(heard, answers, settings, missed),
         rounds,
+        missed,
     )
     judged = pipeline_verdict(pipeline, findings, sight, now_ms=heard.now_ms, window_from_ms=from_ms)
     cluster_id = heard.cluster_id or ""
     rebalances = rebalances_read.rebalances(heard.data_dir, cluster_id, findings, heard.now_ms)
     causes = explained.causes_of(findings, rebalances, cluster_id, pipelines)
-    missed = rebalances_read.missed_by(heard.data_dir, findings, causes)
-    return explained.explanation(judged, answers, findings, causes, missed)
+    unseen = rebalances_read.missed_by(heard.data_dir, findings, causes)
+    return explained.explanation(judged, answers, findings, causes, unseen)
 
 
-def _sampled(heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings) -> frozenset[str]:
+def _sampled(
+    heard: StoredCluster, answers: Mapping[Question, Rows], settings: Settings, missed: Mapping[str, str]
+) -> frozenset[str]:
     """Topics of which the record jobs tell duplicates now, as the pages say it."""
     asked = heard.last_day((queries.LOOKS, queries.JOB_RUNS))
     pace_ms = traces.look_pace_ms(traces.of_runs(asked.get(queries.JOB_RUNS, []), settings.spark.round_s))
     looks = record_reading.looks(asked.get(queries.LOOKS, ()), heard.settings.name)
 
     def how(topic: str) -> HowRead:
-        return record_reading.how_read(record_reading.reading(looks, topic), heard.now_ms, pace_ms)
+        known = record_reading.reading(looks, topic)
+        return record_reading.how_read(known, heard.now_ms, pace_ms, missed.get(topic))
 
     def covered_before(topics: list[str]) -> list[str]:
         from_ms = heard.now_ms - round(settings.store.history_retention_d * DAY_MS)

@@ -129,7 +129,7 @@ def standings(view: View) -> list[Standing]:
 def _standings(view: View) -> list[Standing]:
     lag, trends = standing.by_place(group_lag(view)), cluster_trend(view)
     states = standing.by_group(cached.now(view, queries.GROUP_STATES))
-    topics = frozenset(row["topic"] for row in record_evidence.sampled(view))
+    ids, missed = record_evidence.sampled_topics(view), record_evidence.never_compared(view)
     known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
     rounds = rounds_seen(view)
     newest = standing.newest(coverage.by_signal(view), coverage.age(view, ()).observed_at_ms)
@@ -138,7 +138,7 @@ def _standings(view: View) -> list[Standing]:
             pipeline,
             known.near(pipeline),
             standing.sight(
-                pipeline, newest, lag.get(_place(pipeline), ()), states.get(pipeline.group_id, ()), topics, rounds
+                pipeline, newest, lag.get(_place(pipeline), ()), states.get(pipeline.group_id, ()), ids, rounds, missed
             ),
             now_ms=view.to_ms,
             window_from_ms=view.from_ms,

@@ -204,8 +204,10 @@ def _unread(pipeline: Pipeline, read: Mapping[str, Row]) -> list[str]:
     counts = (
         (source, "records_without_id", "record", "of the source without an id: not compared."),
         (source, "purged_offsets", "offset", "of the source purged before they were read: not compared."),
+        (source, "gap_offsets", "offset", "of the source in no range read: not compared."),
         (sink, "records_without_id", "record", "of the sink without an id: what they answer counts as lost."),
         (sink, "purged_offsets", "offset", "of the sink purged before they were read: ids in them count as lost."),
+        (sink, "gap_offsets", "offset", "of the sink in no range read: ids in them count as lost."),
     )
     return [f"{wording.plural(row[name], noun)} {what}" for row, name, noun, what in counts if row and row[name]]
 

@@ -8,7 +8,7 @@ from dashboard import audit_words, extra_copies, wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
 from dashboard.names import cut
-from dashboard.record_reading import HowRead, is_silent
+from dashboard.record_reading import HowRead, is_silent, never_compared
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
 from guarantees.findings import Bounds, Grade, Unit
@@ -22,7 +22,7 @@ NOTHING_WRITTEN = Bounds(0, 0, 0, Unit.RECORDS)
 @dataclass(frozen=True, slots=True)
 class TopicAudit:
     """One topic in the window. `unseen` is why there is no figure, None where there is one; `hindered` why it is not
-    read any more.
+    read any more; `missed_in_day` what of the last day was never compared, where that is too much for a verdict.
 
     `read` is what was read in the window, `copies` what was found in it; `day` is what the findings of the last day sum
     up to, as the overview's tile counts them, among `day_ids` ids.
@@ -38,6 +38,7 @@ class TopicAudit:
     verdict: Verdict | None
     declared: tuple[PipelineSettings, ...]
     hindered: str | None
+    missed_in_day: str | None
 
     @property
     def ids(self) -> int:
@@ -130,9 +131,11 @@ def blind_spots(audit: TopicAudit) -> list[str]:
         return [audit.unseen]
     hindered = [audit_words.hindered("It is not read to its end", audit.hindered)] if audit.hindered else []
     read = _missing(audit.read) if audit.read else []
+    earlier = never_compared([audit.read] if audit.read else []).get(audit.topic) != audit.missed_in_day
+    day = [f"In the last 24 h never compared: {audit.missed_in_day}."] if audit.missed_in_day and earlier else []
     far = wording.duration(round(audit.horizon_s * 1000))
     sought = [f"Copies more than {far} apart were not sought."] if audit.horizon_s else []
-    return [*hindered, *read, *sought, *(audit_words.id_caution(pipeline.id) for pipeline in audit.declared[:1])]
+    return [*hindered, *day, *read, *sought, *(audit_words.id_caution(pipeline.id) for pipeline in audit.declared[:1])]
 
 
 def no_copies(audit: TopicAudit) -> str:
@@ -174,7 +177,6 @@ def _audit(
 ) -> TopicAudit:
     own = [one for one in recent if one.finding.place.topic == topic]
     unseen = None if groups or is_silent else _unseen(read, declared, how.why)
-    is_whole = (is_silent or _is_whole(read)) and not unseen and not groups
     return TopicAudit(
         topic=topic,
         unseen=unseen,
@@ -183,9 +185,10 @@ def _audit(
         copies=NOTHING_WRITTEN if is_silent and not groups else _copies(groups, read, unseen),
         day=_of_findings(own, day_read),
         day_ids=_ids(day_read),
-        verdict=_verdict(own, how.verdict if is_whole else Verdict.UNKNOWN),
+        verdict=_verdict(own, Verdict.UNKNOWN if unseen or groups else how.verdict),
         declared=declared,
         hindered=how.why,
+        missed_in_day=how.missed,
     )
 
 
@@ -226,11 +229,6 @@ def _verdict(own: Sequence[Concern], without: Verdict) -> Verdict | None:
     if broken:
         return min(broken, key=wording.WORST_FIRST.index)
     return None if own else without
-
-
-def _is_whole(read: Row | None) -> bool:
-    """Nothing was missed for good between the first and the last offset read."""
-    return read is not None and not read["purged_offsets"] and not read["gap_offsets"]
 
 
 def _said(bounds: Bounds | None, ids: int) -> str:

@@ -1,6 +1,6 @@
 """Pipelines as rows: promise, verdict, lag in offsets and time, and what was lost and duplicated in the window."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard import shapes, wording
@@ -42,34 +42,49 @@ def row(
         "Lag": known.lag,
         "Behind": None if age_ms is None else age_ms // 1000,
         "Trend": shapes.newest_run(known.trend, view.length_ms),
-        "Lost": lost(pipeline, findings, comparisons, view),
-        "Duplicated": duplicated(pipeline, findings, sampled, view),
+        "Lost": lost(pipeline, findings, comparisons, view, known.judged.sight.never_compared),
+        "Duplicated": duplicated(pipeline, findings, sampled, view, known.judged.sight.never_compared),
         "Last finding": "–" if last is None else wording.since(last, view.to_ms),
         "Because": cut(known.reason, 160),
         "Not known": wording.count(len(known.judged.unknowns)),
     }
 
 
-def lost(pipeline: Pipeline, findings: Iterable[Finding], comparisons: Sequence[Row], view: View) -> str:
-    """Records lost in the window, as an interval; unknown where source and sink are not compared."""
+def lost(
+    pipeline: Pipeline,
+    findings: Iterable[Finding],
+    comparisons: Sequence[Row],
+    view: View,
+    missed: Collection[str] = (),
+) -> str:
+    """Records lost in the window, as an interval; unknown where source and sink are not compared.
+
+    `missed`: topics of which a part was never compared.
+    """
     found = [one for one in _in_window(findings, view) if one.kind is Kind.LOST_WRITE and one.pipeline == pipeline.name]
     compared = next((row for row in comparisons if row["pipeline"] == pipeline.name), None)
     if found:
         return _amount(found)
     if compared is None:
-        return "unknown: no sink" if pipeline.sink is None else "unknown: not compared"
+        how = "not all compared" if set(pipeline.topics).intersection(missed) else "not compared"
+        return "unknown: no sink" if pipeline.sink is None else f"unknown: {how}"
     return wording.amount(0, 0, compared["upper"] or 0)
 
 
-def duplicated(pipeline: Pipeline, findings: Iterable[Finding], sampled: Sequence[Row], view: View) -> str:
-    """Records stored more than once in its topics in the window; unknown where the ids of one are not sampled."""
+def duplicated(
+    pipeline: Pipeline, findings: Iterable[Finding], sampled: Sequence[Row], view: View, missed: Collection[str] = ()
+) -> str:
+    """Records stored more than once in its topics in the window; unknown where the ids of one are not sampled.
+
+    `missed`: topics of which a part was never compared.
+    """
     found = [one for one in _in_window(findings, view) if one.kind is Kind.DUPLICATE_WRITE and concerns(pipeline, one)]
     topics = set(pipeline.topics)
     rates = {row["topic"]: row["rate"] for row in sampled if row["topic"] in topics}
     if found:
         return _amount(found)
     if missing := sorted(topics - rates.keys()):
-        return f"unknown: {cut(missing[0], 30)} not sampled"
+        return f"unknown: {cut(missing[0], 30)} {'not all compared' if missing[0] in missed else 'not sampled'}"
     return wording.amount(0, 0, max(map(none_seen_upper, rates.values())))
 
 

@@ -3,7 +3,7 @@
 What they wrote of a topic that they do not read to its end any more tells of the time before, and nothing of now.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 
 from dashboard import cached, queries, record_reading, traces, wording
@@ -35,8 +35,17 @@ def reading(view: View, topic: str) -> Reading:
 
 def how_read(view: View) -> Callable[[str], HowRead]:
     """What reading allows to be said of a topic, by its name."""
-    looks, pace_ms = _looks(view.without_search()), jobs_age(view).step_ms
-    return lambda topic: record_reading.how_read(record_reading.reading(looks, topic), view.to_ms, pace_ms)
+    looks, missed, pace_ms = _looks(view.without_search()), never_compared(view), jobs_age(view).step_ms
+
+    def how(topic: str) -> HowRead:
+        return record_reading.how_read(record_reading.reading(looks, topic), view.to_ms, pace_ms, missed.get(topic))
+
+    return how
+
+
+def never_compared(view: View) -> Mapping[str, str]:
+    """What of the last day was never compared, by topic; topics of which that hides nothing are not in it."""
+    return record_reading.never_compared(cached.last_day(view, queries.SAMPLED))
 
 
 @cached.shared
@@ -50,6 +59,11 @@ def sampled(view: View) -> Rows:
     rows = cached.last_day(view, queries.SAMPLED)
     declared = {topic for one in _declared(view) for topic in one.pipeline.topics}
     return record_reading.tell_of_copies(rows, declared, partial(_covered_before, view), how_read(view))
+
+
+def sampled_topics(view: View) -> frozenset[str]:
+    """Their names."""
+    return frozenset(row["topic"] for row in sampled(view))
 
 
 def _covered_before(view: View, topics: list[str]) -> list[str]:
@@ -83,7 +97,7 @@ def compared(view: View) -> Reach:
 def read(view: View, pipelines: Iterable[Pipeline]) -> Reach:
     """Of how many topics of the pipelines duplicates are told."""
     how, topics = how_read(view), sorted(read_topics(pipelines))
-    seen = {row["topic"] for row in sampled(view)}.intersection(topics)
+    seen = sampled_topics(view).intersection(topics)
     return Reach(len(seen), len(topics), "topic", _why(view, map(how, topics), "no topic's ids are sampled"))
 
 
@@ -100,8 +114,9 @@ def _both(pipeline: PipelineSettings, read: Callable[[str], HowRead]) -> HowRead
 
 
 def _why(view: View, read: Iterable[HowRead], otherwise: str) -> str:
-    """Why a figure tells of none: what hinders the reading, or that the jobs stopped."""
+    """Why a figure tells of none: that the jobs stopped, what hinders the reading, or what was never compared."""
     age = jobs_age(view)
     if age.verdict(view.to_ms) is Verdict.STALE:
         return f"the record jobs last wrote {wording.age(age.observed_at_ms, view.to_ms)}"
-    return next((one.why for one in read if one.why), otherwise)
+    how = record_reading.worst(read)
+    return how.why or how.missed or otherwise

@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dashboard import wording
 from dashboard.freshness import Freshness
+from dashboard.names import cut
 from guarantees.promises import Verdict
 
 Row = Mapping[str, Any]
@@ -46,10 +48,13 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class HowRead:
-    """What reading allows to be said of a topic at best: OK, STALE, or UNKNOWN; and what hinders it."""
+    """What reading allows to be said of a topic at best: OK, STALE, or UNKNOWN; what hinders it, and what of the last
+    day was never compared (`missed`).
+    """
 
     verdict: Verdict
     why: str | None = None
+    missed: str | None = None
 
 
 def looks(rows: Iterable[Row], cluster: str) -> list[Look]:
@@ -65,10 +70,37 @@ def reading(looks: Sequence[Look], topic: str) -> Reading:
     return Reading(None, None, why) if whole is None else Reading(whole.started_at_ms, whole.ended_at_ms, why)
 
 
-def how_read(known: Reading, at_ms: int, pace_ms: int) -> HowRead:
-    """`pace_ms`: how often a look is expected. What hinders counts once the last whole look is too old."""
+def how_read(known: Reading, at_ms: int, pace_ms: int, missed: str | None = None) -> HowRead:
+    """`pace_ms`: how often a look is expected. What hinders counts once the last whole look is too old; `missed` is
+    what `never_compared` tells of its last day.
+    """
     verdict = Freshness(known.ended_at_ms, pace_ms).verdict(at_ms)
-    return HowRead(verdict, None if verdict is Verdict.OK else known.why)
+    why = None if verdict is Verdict.OK else known.why
+    return HowRead(Verdict.UNKNOWN if missed else verdict, why, missed)
+
+
+def never_compared(read: Iterable[Row]) -> dict[str, str]:
+    """Of topics of which too much of what was covered (queries.SAMPLED) was never compared: what, in words."""
+    told = ((row["topic"], _missed(row)) for row in read)
+    return {topic: missed for topic, missed in told if missed}
+
+
+def _missed(read: Row) -> str | None:
+    """Offsets that nobody read, each of them; records without an id once they are most: single ones are a note."""
+    of = f"of {cut(read['topic'])}"
+    if read["purged_offsets"]:
+        return f"{wording.plural(read['purged_offsets'], 'offset')} {of} purged before they were read"
+    if read["gap_offsets"]:
+        return f"{wording.plural(read['gap_offsets'], 'offset')} {of} in no range read"
+    if is_mostly_without_id(read):
+        without = wording.count(read["records_without_id"])
+        return f"{without} of {wording.plural(read['records'], 'record')} {of} without an id"
+    return None
+
+
+def is_mostly_without_id(read: Row) -> bool:
+    """Of the records read of a topic."""
+    return bool(2 * read["records_without_id"] > read["records"])
 
 
 def tell_of_copies(
@@ -77,7 +109,7 @@ def tell_of_copies(
     covered_before: Callable[[list[str]], Iterable[str]],
     how: Callable[[str], HowRead],
 ) -> list[Row]:
-    """Topics that tell of a day whether they hold copies: read to their end, and with an id in some record, or silent.
+    """Topics that tell of a day whether they hold copies: by `how`, and with an id in some record, or silent.
 
     A declared one without a row of the day (queries.SAMPLED) was silent if a range of it was covered before the day:
     what was written to it would have been read. `covered_before` says of which of some topics one was.
@@ -100,7 +132,8 @@ def worst(of: Iterable[HowRead]) -> HowRead:
     """Of several topics that are needed together."""
     known = list(of)
     verdict = min((one.verdict for one in known), key=WORST_FIRST.index, default=Verdict.UNKNOWN)
-    return HowRead(verdict, next((one.why for one in known if one.why), None))
+    why, missed = (next(filter(None, each), None) for each in ((k.why for k in known), (k.missed for k in known)))
+    return HowRead(verdict, why, missed)
 
 
 def age(known: Sequence[Reading], at_ms: int, pace_ms: int) -> Freshness:

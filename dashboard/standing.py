@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from dashboard import wording
@@ -73,6 +74,7 @@ def sight(
     states: Sequence[Row],
     sampled_topics: frozenset[str],
     rounds: RoundsSeen,
+    never_compared: Mapping[str, str] = MappingProxyType({}),
 ) -> Sight:
     """How well a pipeline was seen in the newest round: what failed for others does not dim it."""
     own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
@@ -84,6 +86,7 @@ def sight(
         else tuple(_narrowed(one, pipeline, own, states) for one in newest.coverage),
         sampled_topics=sampled_topics,
         rounds=rounds,
+        never_compared={topic: never_compared[topic] for topic in pipeline.topics if topic in never_compared},
     )
 
 

@@ -1,7 +1,7 @@
 """Does a pipeline keep its promise? The worst that is known, and beside it everything that is not."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from guarantees.completeness import RoundsSeen, gaps, too_few
@@ -86,7 +86,7 @@ class Sight:
 
     `newest_evidence_at_ms` is the newest sample that concerns it, None where there is none; `coverage` that of the
     newest round, as far as it concerns the pipeline; `sampled_topics` have message ids sampled in the window; `rounds`
-    are those of the window.
+    are those of the window; `never_compared` says of topics that are not among the sampled what of them hides a copy.
     """
 
     newest_evidence_at_ms: int | None
@@ -94,6 +94,11 @@ class Sight:
     coverage: tuple[Coverage, ...]
     sampled_topics: frozenset[str]
     rounds: RoundsSeen
+    never_compared: Mapping[str, str] = field(default_factory=dict)
+
+    def unsampled(self, topic: str) -> str:
+        """Why a topic tells nothing of its ids."""
+        return self.never_compared.get(topic) or f"no message ids of {topic} were sampled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +201,7 @@ def _unseen_records(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
     found = []
     end = pipeline.source if pipeline.sink is None else pipeline.sink
     if pipeline.promise is not Guarantee.AT_LEAST_ONCE and end not in sight.sampled_topics:
-        found.append(Unknown(f"duplicates: no message ids of {end} were sampled"))
+        found.append(Unknown(f"duplicates: {sight.unsampled(end)}"))
     if pipeline.promise is not Guarantee.AT_MOST_ONCE:
         found += _unseen_losses(pipeline, sight)
     return found
@@ -206,4 +211,4 @@ def _unseen_losses(pipeline: Pipeline, sight: Sight) -> list[Unknown]:
     if pipeline.sink is None:
         return [Unknown("losses: without a sink, what the group did with a record is not observable")]
     unseen = (topic for topic in pipeline.topics if topic not in sight.sampled_topics)
-    return [Unknown(f"losses: no message ids of {topic} were sampled") for topic in unseen]
+    return [Unknown(f"losses: {sight.unsampled(topic)}") for topic in unseen]

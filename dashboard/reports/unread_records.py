@@ -59,14 +59,16 @@ def _needed(pipeline: Pipeline) -> Iterator[str]:
 
 
 def _without_ids(look: Look, needed: Sequence[str], read: Rows) -> Iterator[Stretch]:
-    """Topics of which no id was read; of others the days whose records have none."""
+    """Topics of which no id was read; of others the days most of whose records have none."""
     identified = {row["topic"] for row in read if has_ids(row)}
     for topic in needed:
         if topic not in identified:
             yield _all(look, f"no message ids of {cut(topic)} were read in the window")
     for row in read:
-        if row["topic"] in identified.intersection(needed) and row["records"] and not has_ids(row):
-            why = f"none of the {wording.plural(row['records'], 'record')} read of {cut(row['topic'])} has an id"
+        if row["topic"] in identified.intersection(needed) and record_reading.is_mostly_without_id(row):
+            without = f"{wording.count(row['records_without_id'])} of the" if has_ids(row) else "none of the"
+            have = "have no id" if has_ids(row) else "has an id"
+            why = f"{without} {wording.plural(row['records'], 'record')} read of {cut(row['topic'])} {have}"
             yield Stretch(row["day_ms"], min(look.to_ms, row["day_ms"] + DAY_MS), Verdict.UNKNOWN, why)
 
 

@@ -16,7 +16,7 @@ from dashboard import (
 )
 from dashboard.audit_losses import pipeline_audits
 from dashboard.audit_topics import topic_audits
-from dashboard.record_reading import HowRead
+from dashboard.record_reading import HowRead, never_compared
 from dashboard.tiles import Reach
 from dashboard.view import View
 from guarantees.audits import DuplicateCause
@@ -37,8 +37,10 @@ PIPELINE = DECLARED.pipeline
 REFUSED = "orders-0: Fetch: not permitted: TOPIC_AUTHORIZATION_FAILED"
 
 
-def read_whole(topic):
-    return HowRead(Verdict.OK)
+def by_name(day, fresh=Verdict.OK, why=None):
+    """As record_evidence.how_read tells it, of the ranges of a day."""
+    missed = never_compared(day)
+    return lambda topic: HowRead(Verdict.UNKNOWN if topic in missed else fresh, why, missed.get(topic))
 
 
 def read(topic="orders", **columns):
@@ -59,7 +61,7 @@ def group(cause="other_producer_id", **columns):
 def topic_audit(*groups, sampled=None, day=None, recent=(), declared=(DECLARED,), fresh=Verdict.OK, why=None, told=()):
     sampled = [read()] if sampled is None else sampled
     day = sampled if day is None else day
-    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, lambda topic: HowRead(fresh, why), told)
+    (audit,) = topic_audits(["orders"], sampled, day, groups, recent, declared, by_name(day, fresh, why), told)
     return audit
 
 
@@ -166,6 +168,40 @@ def test_no_topic_is_green_over_offsets_that_were_not_read(missed):
     assert any(sentence.startswith("3 offsets") for sentence in audit_topics.blind_spots(audit))
 
 
+@pytest.mark.parametrize(
+    ("missed", "said"),
+    [
+        ({"purged_offsets": 5_000_000}, "5,000,000 offsets of orders purged before they were read"),
+        ({"gap_offsets": 1}, "1 offset of orders in no range read"),
+        ({"records_without_id": 900}, "900 of 1,000 records of orders without an id"),
+    ],
+)
+def test_no_window_is_green_in_a_day_of_which_too_much_was_never_compared(missed, said):
+    audit = topic_audit(sampled=[read(rate=1.0)], day=[read(**missed)])
+
+    assert audit.verdict is Verdict.UNKNOWN
+    assert audit_topics.blind_spots(audit)[0] == f"In the last 24 h never compared: {said}."
+    once = audit_topics.blind_spots(topic_audit(sampled=[read(**missed)]))
+    assert not [sentence for sentence in once if sentence.startswith("In the last 24 h")], "the window tells it itself"
+
+
+def test_single_records_without_an_id_are_a_note_and_not_unknown():
+    audit = topic_audit(sampled=[read(records_without_id=500)])
+
+    assert audit.verdict is Verdict.OK
+    assert audit_topics.blind_spots(audit)[0] == "500 records without an id: not compared with anything."
+
+
+def test_a_comparison_over_records_that_nobody_read_or_could_compare_is_no_proof_that_none_was_lost():
+    for missed in ({"purged_offsets": 1}, {"gap_offsets": 1}, {"records_without_id": 900}):
+        for topic in ("orders", "payments"):
+            sides = by_name([read(topic, **missed)])
+            (audit,) = pipeline_audits([PIPELINE], [DECLARED], [compared()], (), sides)
+            assert audit.verdict is Verdict.UNKNOWN
+    (audit,) = pipeline_audits([PIPELINE], [DECLARED], [compared()], (), by_name([read(records_without_id=9)]))
+    assert audit.verdict is Verdict.OK
+
+
 def test_a_topic_that_may_not_be_read_says_so_in_the_words_of_the_record_jobs():
     never, before = topic_audit(sampled=[], why=REFUSED), topic_audit(fresh=Verdict.STALE, why=REFUSED)
     said = f"{REFUSED}. Grant READ on the topic to Tidemark's principal."
@@ -203,7 +239,7 @@ def test_the_last_day_of_all_topics_is_the_tile_of_the_overview():
         5, 9, 20, Unit.RECORDS)))  # fmt: skip
     sampled = [read(rate=1.0), read("payments", rate=1.0)]
 
-    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], read_whole, ())
+    audits = topic_audits([], sampled, sampled, [], [one, other], [DECLARED], by_name(sampled), ())
 
     tile = tiles.duplicates(
         [one, other, concern(fixture_store.lost(END_MS))], sampled, Reach(1, 1, "topic", ""), END_MS
@@ -226,7 +262,7 @@ def test_the_topics_whose_promise_is_broken_come_first_and_then_those_with_most_
     broken = concern(fixture_store.duplicates(END_MS), Guarantee.EXACTLY_ONCE)
     sampled = [read("a"), read("b"), read("c", gap_offsets=1), read("orders")]
 
-    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], read_whole, ())
+    audits = topic_audits([], sampled, sampled, [group(topic="b")], [broken], [], by_name(sampled), ())
 
     assert [audit.topic for audit in audits] == ["orders", "b", "c", "a"]
 
@@ -375,8 +411,8 @@ def test_losses_of_the_last_day_are_the_tile_of_the_overview():
 
 def test_what_a_comparison_cannot_see_is_said():
     sides = {
-        "orders": read(records_without_id=2, purged_offsets=3),
-        "payments": read(records_without_id=1, purged_offsets=9),
+        "orders": read(records_without_id=2, purged_offsets=3, gap_offsets=4),
+        "payments": read(records_without_id=1, purged_offsets=9, gap_offsets=8),
     }
     audit = pipeline_audit(compared(unseen=12, rate=1 / 64, observed_at_ms=END_MS + 1_000))
 
@@ -391,8 +427,10 @@ def test_what_a_comparison_cannot_see_is_said():
         "This is the comparison as of 2025-11-24 16",
         "2 records of the source without an id",
         "3 offsets of the source purged before they were read",
+        "4 offsets of the source in no range read",
         "1 record of the sink without an id",
         "9 offsets of the sink purged before they were read",
+        "8 offsets of the sink in no range read",
     ]
 
 

@@ -70,6 +70,14 @@ def test_duplicates_in_the_window_are_a_count_an_upper_end_or_unknown(findings, 
     assert pipeline_rows.duplicated(ORDERS, findings, sampled, VIEW) == said
 
 
+def test_a_topic_of_which_a_part_was_never_compared_is_not_called_unsampled():
+    missed = {"payments": "7 offsets of payments in no range read"}
+
+    assert pipeline_rows.lost(ORDERS, [], [], VIEW, missed) == "unknown: not all compared"
+    assert pipeline_rows.duplicated(ORDERS, [], SAMPLED[:1], VIEW, missed) == "unknown: payments not all compared"
+    assert pipeline_rows.lost(replace(ORDERS, sink=None), [], [], VIEW, missed) == "unknown: no sink"
+
+
 def test_lag_in_time_is_that_of_the_group_on_the_source():
     ages = {("order-service", "orders"): 61_999, ("order-service", "another"): 5}
 

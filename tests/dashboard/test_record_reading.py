@@ -5,7 +5,7 @@ import json
 import pytest
 
 from dashboard import queries, record_reading
-from dashboard.record_reading import HowRead, Reading, how_read, worst
+from dashboard.record_reading import HowRead, Reading, how_read, never_compared, worst
 from guarantees.promises import Verdict
 from store.metrics import METRICS_FILE, MetricsWriter
 
@@ -98,6 +98,30 @@ def test_of_several_topics_the_worst_counts():
     assert worst([fine, stale]) == stale
     assert worst([stale, HowRead(Verdict.UNKNOWN)]) == HowRead(Verdict.UNKNOWN, SILENT)
     assert worst([]) == HowRead(Verdict.UNKNOWN)
+
+
+def test_a_day_of_which_too_much_was_never_compared_is_unknown_however_fresh_the_reading():
+    assert how_read(until(0), 1_000, 60_000, "7 offsets") == HowRead(Verdict.UNKNOWN, None, "7 offsets")
+    assert worst([HowRead(Verdict.UNKNOWN, None, "7 offsets"), HowRead(Verdict.STALE, SILENT)]) == HowRead(
+        Verdict.UNKNOWN, SILENT, "7 offsets"
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "missed"),
+    [
+        ({}, None),
+        ({"purged_offsets": 1}, "1 offset of orders purged before they were read"),
+        ({"gap_offsets": 2_000}, "2,000 offsets of orders in no range read"),
+        ({"records_without_id": 5}, None),
+        ({"records_without_id": 6}, "6 of 10 records of orders without an id"),
+        ({"records": 0}, None),
+    ],
+)
+def test_each_offset_that_nobody_read_counts_and_records_without_an_id_once_they_are_most(columns, missed):
+    row = {"topic": "orders", "records": 10, "records_without_id": 0, "purged_offsets": 0, "gap_offsets": 0} | columns
+
+    assert never_compared([row]) == ({"orders": missed} if missed else {})
 
 
 def test_a_panel_counts_the_topics_that_may_not_and_cannot_be_read_and_tells_the_right_first():

@@ -169,6 +169,14 @@ def test_a_day_on_which_no_record_had_an_id_is_unknown_whatever_the_others_had(s
     ]
 
 
+def test_a_day_most_of_whose_records_have_no_id_is_unknown_and_single_ones_make_none(stored):
+    def without_id(records):
+        return unread(stored(ledger=[*BEFORE, IN_IT[0], IN_IT[1] | {"records_without_id": records}]))
+
+    assert without_id(90) == [("90 of the 100 records read of payments have no id", WHOLE)]
+    assert without_id(50) == []
+
+
 def test_a_report_says_of_a_pipeline_without_ids_neither_kept_nor_none_lost_nor_none_copied(stored):
     bare = [row | {"records_without_id": row["records"]} for row in IN_IT]
     document = delivery_report(stored(ledger=[*BEFORE, *bare], losses=[judged(0)]), DECLARED.pipeline)

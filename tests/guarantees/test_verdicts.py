@@ -83,6 +83,16 @@ def test_detail_that_is_missing_is_said_and_blinds_nobody():
     ]
 
 
+def test_what_of_a_topic_was_never_compared_is_why_its_ids_tell_nothing():
+    purged = "7 offsets of invoices purged before they were read"
+    sight = replace(FULL, sampled_topics=frozenset({"orders"}), never_compared={"invoices": purged})
+
+    assert [unknown.reason for unknown in verdict(sight=sight).unknowns] == [
+        f"duplicates: {purged}",
+        f"losses: {purged}",
+    ]
+
+
 def test_all_that_is_not_seen_is_said():
     blind = replace(FULL, coverage=FULL.coverage[1:], sampled_topics=frozenset())
 
