@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 
+from dashboard.past_runs import RUNS
 from guarantees.lag import NO_COMMIT
 from store.contracts import TABLES, Family
 from store.lag import JOIN, LAG, REASON, literal
@@ -230,17 +231,17 @@ PARTS = Question(("part_events",), """
     SELECT part, event, pid, exit_code, restarts, message, epoch_ms(observed_at) AS observed_at_ms
     FROM part_events WHERE observed_at <= $to
     QUALIFY row_number() OVER (PARTITION BY part ORDER BY observed_at DESC) = 1 ORDER BY part""")  # fmt: skip
-JOB_RUNS = Question(("job_runs",), """
+JOB_RUNS = Question(("job_runs",), f"""
     SELECT job, pipeline, state, ranges, records, backlog, message, epoch_ms(started_at) AS started_at_ms,
            epoch_ms(ended_at) AS ended_at_ms, epoch_ms(observed_at) AS observed_at_ms
-    FROM job_runs WHERE observed_at <= $to ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
-# The newest looks of the record jobs that left the same unread, also those after the window: who reads a topic to its
-# end later has read the window. `has_left`, `message`: of runs that do not say of which topics.
-LOOKS = Question(("job_runs",), """
+    FROM {RUNS} ORDER BY started_at DESC LIMIT 50""")  # fmt: skip
+# The newest looks that left the same unread. One after the window tells nothing of it: what it found is not among the
+# findings of the window. `has_left`, `message`: of runs that do not say of which topics.
+LOOKS = Question(("job_runs",), f"""
     SELECT unread, CASE WHEN unread IS NULL THEN message END AS message,
            unread IS NULL AND backlog IS DISTINCT FROM 0 AS has_left, epoch_ms(max(started_at)) AS looked_at_ms,
            epoch_ms(max(ended_at)) AS ended_at_ms
-    FROM (SELECT * FROM job_runs WHERE job = 'live' AND state = 'done' ORDER BY observed_at DESC LIMIT 5000)
+    FROM (SELECT * FROM {RUNS} WHERE job = 'live' AND state = 'done' ORDER BY observed_at DESC LIMIT 5000)
     GROUP BY ALL ORDER BY looked_at_ms DESC LIMIT 500""")  # fmt: skip
 
 # What pages ask of one window at one time.

@@ -21,7 +21,7 @@ def of_parts(view: View) -> Mapping[str, tuple[int, int]]:
     if minutes := cached.recently(view, queries.NEWEST_MINUTE) or cached.last_day(view, queries.NEWEST_MINUTE):
         left["maintain"] = (minutes[0]["at_ms"] + cached.MINUTE_MS, ROLL_UP_PACE_MS)
     if (jobs := of_jobs(view)) is not None:
-        left["jobs"] = jobs
+        left["jobs"] = (jobs[0], look_pace_ms(jobs))
     return left
 
 

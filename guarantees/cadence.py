@@ -9,6 +9,10 @@ FEW_PARTITIONS = 1_000
 # Of a larger one: every how many rounds. How old the newest round is, the other signals of it say.
 ASKED_LESS_OFTEN: Mapping[str, int] = {Signal.LOG_START: 3, Signal.PARTITION_STATES: 2}
 
+# How far apart the record jobs say at most that they looked and found nothing new, where that is told as one stretch:
+# they say so once a minute.
+IDLE_LOOKS_APART_MS = 90_000
+
 
 def rounds_apart(signal: str, asked: int) -> int:
     """From one asking to the next, where the last one was about so many partitions."""

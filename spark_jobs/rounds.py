@@ -25,7 +25,7 @@ from spark_jobs.findings import RecordFindings
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.pipeline_watches import Judgements, PipelineWatches
 from spark_jobs.ranges import OffsetRange, Plan
-from spark_jobs.runs import EXPIRED, run_row
+from spark_jobs.runs import EXPIRED, IdleRows, run_row
 from spark_jobs.samples import RangeRead, append_samples, new_samples, read_ranges
 from spark_jobs.session import tasks_at_once
 from spark_jobs.sources.kafka_ranges import RangeRequest
@@ -106,7 +106,7 @@ class LiveRounds:
             found = self._findings.judge(transaction, [p.name for p in settings.pipelines], since_ms=0, now_ms=now_ms)
         self._findings.append(found, now_ms)
         self._idle_since_ms = 0  # the first round says how far it has read, whatever it finds
-        self._said = ""
+        self._said, self._idle = "", IdleRows()
 
     @property
     def findings(self) -> RecordFindings:
@@ -227,16 +227,18 @@ class LiveRounds:
         judged: Judgements,
         now_ms: int,
     ) -> None:
+        ended_at_ms = time.time_ns() // 1_000_000
         row = run_row(
             started_at_ms=now_ms,
-            ended_at_ms=time.time_ns() // 1_000_000,
-            is_idle=not rows,
+            ended_at_ms=ended_at_ms,
+            idle_since_ms=None if rows else self._idle.since_ms(unread, ended_at_ms),
             ranges=len(rows.ledger),
             records=sum(read.account.records for read in reads),
             left=looked.backlog,
             unread=unread,
         )
         findings = self._write(rows, row, judged.pipelines_with_losses, now_ms)
+        self._idle.note(unread, row)
         self._watches.accept(judged)
         self._findings.append(findings, now_ms)
         self._said, self._idle_since_ms = in_words(unread), now_ms

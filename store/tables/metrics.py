@@ -183,6 +183,11 @@ METRICS = (
             text("pipeline", "name of the pipeline in the settings; null when the run served several"),
             time("started_at", "when the run began"),
             time("ended_at", "null while it runs"),
+            time(
+                "idle_since",
+                "of rounds that found nothing new and share the row: when the first of them had ended; from there on "
+                "they end at most 90 s apart, and the other columns tell of the newest; null: a run of its own",
+            ),
             text("state", "running, done or failed"),
             integer("ranges", "covered ranges it committed"),
             integer("records", "visible records it read"),

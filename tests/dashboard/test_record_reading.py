@@ -87,11 +87,6 @@ def test_a_look_that_takes_long_is_late_by_when_the_one_before_it_ended():
     assert how_read(long, 220_001, 60_000).verdict is Verdict.STALE
 
 
-def test_a_window_that_is_over_was_read_to_its_end_by_a_look_after_it_and_what_hinders_now_did_not_then():
-    looks = [look(5_000_000), look(6_000_000, ["production", "payments", REFUSED])]
-    assert how_read(read(looks), 600_000, 60_000) == HowRead(Verdict.OK, None)
-
-
 def test_of_several_topics_the_worst_counts():
     fine, stale = HowRead(Verdict.OK), HowRead(Verdict.STALE, SILENT)
 

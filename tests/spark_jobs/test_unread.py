@@ -13,7 +13,7 @@ from spark_jobs import rounds
 from spark_jobs.offsets import ClusterNow
 from spark_jobs.ranges import ASSUMED_BYTES_PER_OFFSET, Part, PartNow, plan
 from spark_jobs.rounds import LiveRounds
-from spark_jobs.runs import run_row
+from spark_jobs.runs import IdleRows, run_row
 from spark_jobs.samples import RangeRead
 from spark_jobs.sources.accounts import Account
 from spark_jobs.unread import Unread, as_json, in_words, key, known_backlog, left_by
@@ -28,16 +28,17 @@ WAITS = Unread("production", "payments", "payments-0", REFUSED)
 LEFT = Unread("production", "orders", "topic orders", None)
 
 
-def row(*unread, left=0, is_idle=True):
+def row(*unread, left=0, idle_since_ms=2_000, ended_at_ms=2_000):
     return run_row(
-        started_at_ms=1_000, ended_at_ms=2_000, is_idle=is_idle, ranges=0, records=0, left=left, unread=unread
-    )
+        started_at_ms=1_000, ended_at_ms=ended_at_ms, idle_since_ms=idle_since_ms, ranges=0, records=0, left=left,
+        unread=unread,
+    )  # fmt: skip
 
 
 def test_a_round_that_left_nothing_says_a_backlog_of_none_and_no_word():
     said = row()
 
-    assert (said["backlog"], said["message"], said["unread"], said["run_id"]) == (0, None, "[]", "live-idle")
+    assert (said["backlog"], said["message"], said["unread"], said["run_id"]) == (0, None, "[]", "live-idle-2000")
 
 
 def test_while_anything_waits_nobody_knows_the_backlog():
@@ -65,6 +66,25 @@ def test_idle_rounds_that_leave_the_same_topics_unread_share_a_row_and_no_other(
     assert len(set(runs)) == 4
     assert row(replace(WAITS, reason="another"))["run_id"] == runs[1]
     assert key([WAITS, LEFT]) == key([LEFT, WAITS])
+
+
+def test_idle_rounds_share_a_row_while_they_follow_each_other_and_the_next_stretch_has_its_own():
+    idle, rows = IdleRows(), []
+    for ended_ms in (60_000, 120_000, 210_000, 300_001, 200_000):
+        rows.append(row(idle_since_ms=idle.since_ms((), ended_ms), ended_at_ms=ended_ms))
+        idle.note((), rows[-1])
+
+    assert [each["idle_since"] for each in rows] == [60_000, 60_000, 60_000, 300_001, 200_000]
+    assert [each["run_id"] for each in rows[2:4]] == ["live-idle-60000", "live-idle-300001"]
+
+
+def test_a_look_counts_for_its_row_only_once_it_is_committed_and_one_that_read_for_none():
+    idle = IdleRows()
+    assert (idle.since_ms((), 60_000), idle.since_ms((), 120_000)) == (60_000, 120_000), "the first was not noted"
+    idle.note((), row(idle_since_ms=None))
+
+    assert idle.since_ms((), 60_000) == 60_000
+    assert row(idle_since_ms=None)["run_id"] == "live-1000"
 
 
 def test_of_many_that_wait_the_first_are_named_and_the_rest_is_counted():
@@ -146,6 +166,21 @@ def test_a_round_with_nothing_new_to_read_has_read_everything(tmp_path, monkeypa
     assert (run["unread"], run["message"], run["backlog"]) == ("[]", None, 0)
 
 
+def test_idle_rounds_of_one_process_share_a_row_that_says_since_when(tmp_path):
+    cluster = ToyCluster(ClusterNow("c", (), {}))
+    settings, log = Settings(clusters=(), store=StoreSettings(data_dir=str(tmp_path))), SegmentLog(tmp_path, "jobs")
+    with MetricsWriter(tmp_path / METRICS_FILE) as metrics:
+        live = LiveRounds(None, settings, [cluster], log, metrics, 0)
+        for now_ms in (rounds.IDLE_LOOK_MS, 2 * rounds.IDLE_LOOK_MS):
+            live.run_round(now_ms)
+    log.close()
+
+    (run,) = python_rows("job_runs", snapshot(tmp_path / METRICS_FILE)["job_runs"])
+    assert run["started_at"] == 2 * rounds.IDLE_LOOK_MS
+    assert run["run_id"] == f"live-idle-{run['idle_since']}"
+    assert run["idle_since"] < run["ended_at"]
+
+
 def test_the_first_round_says_how_far_it_has_read_though_there_was_nothing_to_read(tmp_path, monkeypatch):
     run = one_round(tmp_path, monkeypatch, ToyCluster(ClusterNow("c", (), {})))
     assert (run["unread"], run["backlog"]) == ("[]", 0)
@@ -162,4 +197,4 @@ def test_live_runs_go_with_the_history_and_what_somebody_asked_for_stays(tmp_pat
     log.close()
 
     runs = python_rows("job_runs", snapshot(tmp_path / METRICS_FILE)["job_runs"])
-    assert {row["run_id"] for row in runs} == left
+    assert {"live-idle" if row["idle_since"] else row["run_id"] for row in runs} == left
