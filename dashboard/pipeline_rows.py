@@ -5,6 +5,7 @@ from typing import Any
 
 from dashboard import shapes, wording
 from dashboard.amounts import added, none_seen_upper
+from dashboard.finding_times import newest_ms
 from dashboard.names import cut
 from dashboard.standing import Standing
 from dashboard.view import View
@@ -89,7 +90,7 @@ def duplicated(
 
 
 def _in_window(findings: Iterable[Finding], view: View) -> Iterable[Finding]:
-    return (one for one in findings if one.happened_at_ms <= view.to_ms and one.last_seen_at_ms >= view.from_ms)
+    return (one for one in findings if one.happened_at_ms <= view.to_ms and newest_ms(one) >= view.from_ms)
 
 
 def _amount(found: Sequence[Finding]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from dashboard import wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
+from dashboard.finding_times import newest_ms
 from dashboard.transactions import Asked, OpenTransaction
 from guarantees.findings import Kind, Unit
 from guarantees.promises import Verdict
@@ -128,12 +129,9 @@ def transactions(found: Sequence[OpenTransaction], overdue_share: float, asked: 
 
 
 def recent(concerns: Iterable[Concern], kind: Kind, at_ms: int) -> list[Concern]:
-    """Findings of one kind with evidence from the last day."""
-    return [
-        concern
-        for concern in concerns
-        if concern.finding.kind is kind and concern.finding.last_seen_at_ms > at_ms - DAY_MS
-    ]
+    """Findings of one kind of which something was found in the last day."""
+    found = (one for one in concerns if one.finding.kind is kind)
+    return [one for one in found if newest_ms(one.finding) > at_ms - DAY_MS]
 
 
 def _counted(label: str, found: Sequence[Concern], none_upper: int, reach: Reach) -> Tile:

@@ -101,10 +101,21 @@ def _joined(
         late=tuple(late[offset] for offset in sorted(late)),
         total=_sum([*counts, beside]),
         sampling_rate=min((one.sampling_rate for one in outside), default=1.0),
-        decided_at_ms=max(episode.decided_at_ms, newest.decided_at_ms),
+        decided_at_ms=_decided_at_ms(lost.values(), late.values(), shares),
+        changed_at_ms=max(episode.changed_at_ms, newest.decided_at_ms),
         sink_read_to=newest.sink_read_to if newest.decided_at_ms > episode.decided_at_ms else episode.sink_read_to,
         audited=tuple(sorted((share.audit.first_offset, share.audit.next_offset) for share in shares)),
     )
+
+
+def _decided_at_ms(lost: Collection[LostId], late: Collection[LostId], shares: Iterable[Share]) -> int:
+    """What an audit counted beyond the ids that are known one by one was called lost when it was done."""
+    beyond = [share.audit.decided_at_ms for share in shares if _unlisted(share.audit)]
+    return max([*(one.decided_at_ms for one in lost or late), *beyond])
+
+
+def _unlisted(audit: AuditedLosses) -> int:
+    return audit.ids_lost - sum(not one.is_late for one in audit.ids)
 
 
 def _counted(share: Share, lost: Collection[int], late: Collection[int]) -> Bounds:
@@ -112,11 +123,10 @@ def _counted(share: Share, lost: Collection[int], late: Collection[int]) -> Boun
     audit = share.audit
     inside = sum(audit.first_offset <= offset < audit.next_offset for offset in lost)
     came = sum(1 for one in share.ids if not one.is_late and one.offset in late)
-    unknown = audit.ids_lost - sum(not one.is_late for one in audit.ids)
     if share.is_all:
         exact = max(inside, audit.ids_lost - came)
         return Bounds(exact, exact, exact, Unit.MESSAGE_IDS)
-    return Bounds(inside, inside, inside + unknown, Unit.MESSAGE_IDS)
+    return Bounds(inside, inside, inside + _unlisted(audit), Unit.MESSAGE_IDS)
 
 
 def _sum(parts: Iterable[Bounds]) -> Bounds:
@@ -132,6 +142,6 @@ def _sum(parts: Iterable[Bounds]) -> Bounds:
 
 def _nothing_seen(audit: AuditedLosses, shared: LossAudit) -> LossEpisode:
     own = {name: getattr(shared, name) for name in LossAudit.__dataclass_fields__}
-    own |= {"sink_read_to": audit.sink_read_to, "decided_at_ms": audit.decided_at_ms}
-    nothing = Bounds(0, 0, 0, Unit.MESSAGE_IDS)
-    return LossEpisode(**own, partition=audit.partition, lost=(), late=(), total=nothing, sampling_rate=1.0)
+    own |= {"sink_read_to": audit.sink_read_to, "partition": audit.partition, "lost": (), "late": ()}
+    own |= {"decided_at_ms": audit.decided_at_ms, "changed_at_ms": audit.decided_at_ms}
+    return LossEpisode(**own, total=Bounds(0, 0, 0, Unit.MESSAGE_IDS), sampling_rate=1.0)

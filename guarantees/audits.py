@@ -90,8 +90,9 @@ class DuplicateGroup:
 class LostId:
     """A source record the group's commit passed and the sink never showed. Offsets are the source's.
 
-    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed. `sampling_rate`
-    is the share of ids that was compared when it was judged.
+    `passed_at_ms` is None where an exact audit found it, which knows only that the commit had passed. `decided_at_ms`:
+    when it was first called lost; `changed_at_ms`: when anything of it was last seen, also that it came late.
+    `sampling_rate` is the share of ids that was compared when it was judged.
     """
 
     message_id: str | None
@@ -99,6 +100,8 @@ class LostId:
     observed_at_ms: int
     passed_at_ms: int | None
     is_late: bool
+    decided_at_ms: int
+    changed_at_ms: int
     sampling_rate: float = 1.0
 
     @property
@@ -145,8 +148,9 @@ class AbortedAudit:
 class LossEpisode:
     """Lost ids of one source partition that belong together in time (gaps below the settle delay).
 
-    `sink_read_to` are the sink's stable offsets up to which the search went, by partition. `audited`: the offsets
-    [first, following) of the source that an exact audit compared, id by id.
+    `sink_read_to` are the sink's stable offsets up to which the search went, by partition. `decided_at_ms`: when the
+    newest of those still lost was called so, of none that of the late ones; `changed_at_ms`: when anything of its ids
+    was last seen. `audited`: the offsets [first, following) of the source that an exact audit compared, id by id.
     """
 
     pipeline: str
@@ -164,6 +168,7 @@ class LossEpisode:
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]
     decided_at_ms: int
+    changed_at_ms: int
     audited: tuple[tuple[int, int], ...] = ()
 
 
@@ -180,4 +185,3 @@ class LossAudit:
     settle_s: float
     is_one_to_one: bool
     sink_read_to: tuple[tuple[int, int], ...]
-    decided_at_ms: int

@@ -18,7 +18,7 @@ _LOST = """
 SELECT topic, topic_id, cluster_id, "partition", "offset", message_id, state,
     coalesce(lost_ids.sampling_rate, losses.sampling_rate, 1) AS rate,
     epoch_ms(record_observed_at) AS observed_ms, epoch_ms(passed_at) AS passed_ms,
-    epoch_ms(lost_ids.observed_at) AS changed_ms
+    epoch_ms(lost_ids.decided_at) AS decided_ms, epoch_ms(lost_ids.observed_at) AS changed_ms
 FROM lost_ids LEFT JOIN losses USING (pipeline, cluster_id, topic, topic_id, "partition") WHERE pipeline = ?
 """
 _LOSSES = "SELECT topic_id, settle_s, sink_read_to FROM losses WHERE pipeline = ? ORDER BY observed_at DESC"
@@ -53,13 +53,13 @@ def pipeline_episodes(transaction: Transaction, pipeline: PipelineSettings) -> l
     found: list[LossEpisode] = []
     for topic_id in sorted(live.keys() | audits.keys()):
         rows, exact = live.get(topic_id, []), audits.get(topic_id, [])
-        shared = _shared(pipeline, [*rows, *exact], state.get(topic_id), rows)
+        shared = _shared(pipeline, [*rows, *exact], state.get(topic_id))
         episodes = loss_episodes(shared, _live_ids(rows), _estimated)
         found += with_audits(episodes, [_audited(row, listed) for row in exact], shared, _estimated)
     return found
 
 
-def _shared(pipeline: PipelineSettings, known: list[Row], state: Row | None, live: list[Row]) -> LossAudit:
+def _shared(pipeline: PipelineSettings, known: list[Row], state: Row | None) -> LossAudit:
     """An exact audit alone leaves no state of live rounds: its own figures stand in its episodes."""
     return LossAudit(
         pipeline=pipeline.name,
@@ -71,7 +71,6 @@ def _shared(pipeline: PipelineSettings, known: list[Row], state: Row | None, liv
         settle_s=pipeline.settle_s if state is None else state["settle_s"],
         is_one_to_one=pipeline.one_to_one,
         sink_read_to=() if state is None else tuple((p, offset) for p, offset in json.loads(state["sink_read_to"])),
-        decided_at_ms=max((row["changed_ms"] for row in live), default=0),
     )
 
 
@@ -85,7 +84,14 @@ def _live_ids(rows: list[Row]) -> dict[int, list[LostId]]:
     lost: dict[int, list[LostId]] = {}
     for row in rows:
         one = LostId(
-            row["message_id"], row["offset"], row["observed_ms"], row["passed_ms"], row["state"] == LATE, row["rate"]
+            message_id=row["message_id"],
+            offset=row["offset"],
+            observed_at_ms=row["observed_ms"],
+            passed_at_ms=row["passed_ms"],
+            is_late=row["state"] == LATE,
+            decided_at_ms=row["decided_ms"],
+            changed_at_ms=row["changed_ms"],
+            sampling_rate=row["rate"],
         )
         lost.setdefault(row["partition"], []).append(one)
     return lost
@@ -109,7 +115,8 @@ def _listed(one: Row, audit: Row) -> LostId:
     """The record's own time is the producer's word: it counts as far as it lies in the audited window."""
     stored_ms = audit["from_ms"] if one["timestamp_ms"] is None else one["timestamp_ms"]
     at_ms = min(max(stored_ms, audit["from_ms"]), audit["to_ms"])
-    return LostId(one["message_id"], one["offset"], at_ms, None, one["state"] == LATE)
+    decided_ms = audit["decided_ms"]
+    return LostId(one["message_id"], one["offset"], at_ms, None, one["state"] == LATE, decided_ms, decided_ms)
 
 
 def _by_topic(rows: list[Row]) -> dict[str, list[Row]]:

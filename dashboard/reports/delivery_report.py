@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dashboard import audit_words, incident_story, pipeline_rows, queries, wording
+from dashboard.finding_times import newest_ms
 from dashboard.incident_story import Told
 from dashboard.names import cut
 from dashboard.queries import Rows
@@ -71,11 +72,11 @@ def delivery_report(look: Look, pipeline: Pipeline) -> Document:
 
 
 def _broken(told: Sequence[Told]) -> Iterator[Stretch]:
-    """From when the fact is first known to have held until its newest evidence; what came late broke nothing."""
+    """From when the fact is first known to have held until the newest of it; what came late broke nothing."""
     for one in told:
         is_explained = one.finding.kind is Kind.LOST_WRITE and one.finding.closed_reason is not None
         if one.means in (Verdict.VIOLATED, Verdict.DEGRADED) and not is_explained:
-            yield Stretch(one.finding.happened_at_ms, one.finding.last_seen_at_ms, one.means, one.finding.title)
+            yield Stretch(one.finding.happened_at_ms, newest_ms(one.finding), one.means, one.finding.title)
 
 
 def _unknown_lag(look: Look, pipeline: Pipeline) -> list[Stretch]:

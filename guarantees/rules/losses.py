@@ -52,7 +52,8 @@ def _episode(
         settle_s=audit.settle_s,
         is_one_to_one=audit.is_one_to_one,
         sink_read_to=audit.sink_read_to,
-        decided_at_ms=audit.decided_at_ms,
+        decided_at_ms=max(one.decided_at_ms for one in lost or session),
+        changed_at_ms=max(one.changed_at_ms for one in session),
     )
 
 
@@ -71,7 +72,7 @@ def _finding(episode: LossEpisode) -> Finding:
         bounds=episode.total,
         evidence=_evidence(episode),
         happened_at_ms=min(one.known_since_ms for one in ids),
-        last_seen_at_ms=episode.decided_at_ms,
+        last_seen_at_ms=episode.changed_at_ms,
         pipeline=episode.pipeline,
         closed_reason=reason,
     )

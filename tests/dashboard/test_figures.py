@@ -388,6 +388,15 @@ def test_counts_of_several_findings_add_their_intervals():
     assert (tile.value, tile.note, tile.verdict) == ("41", "38 to 44 · 1 finding", Verdict.VIOLATED)
 
 
+def test_a_loss_of_before_is_none_of_the_last_day_because_an_id_of_it_came_late_today():
+    one = fixture_store.lost(END_MS)
+    before = replace(one, evidence={"decided_at_ms": END_MS - tiles.DAY_MS})
+
+    tile = tiles.lost(known(one, replace(before, anchor="before")), [{"upper": 0}], WHOLE, END_MS)
+
+    assert (tile.value, tile.note) == ("41", "38 to 44 · 1 finding")
+
+
 def test_what_was_found_stays_on_the_tile_when_the_jobs_stop_and_it_says_so():
     tile = tiles.lost(known(fixture_store.lost(END_MS)), [], NOTHING, END_MS)
 

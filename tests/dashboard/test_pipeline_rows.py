@@ -42,6 +42,7 @@ def stands(verdict, pipeline=ORDERS):
         ([replace(LOST, pipeline="another")], [], "unknown: not compared"),
         ([replace(LOST, last_seen_at_ms=VIEW.from_ms - 1)], COMPARED, "at most 3"),
         ([replace(LOST, happened_at_ms=VIEW.to_ms + 1)], COMPARED, "at most 3"),
+        ([replace(LOST, evidence={"decided_at_ms": VIEW.from_ms - 1})], COMPARED, "at most 3"),
         ([DUPLICATES], COMPARED, "at most 3"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 from guarantees.audits import LossAudit, LostId
 from guarantees.findings import Bounds, FindingState, Grade, Unit
 from guarantees.rules.losses import loss_episodes, loss_findings
+from guarantees.times import utc
 from tests.guarantees.builders import at
 
 AUDIT = LossAudit(
@@ -17,12 +18,12 @@ AUDIT = LossAudit(
     settle_s=10.0,
     is_one_to_one=False,
     sink_read_to=((0, 500),),
-    decided_at_ms=at(90),
 )
 
 
-def lost(offset, passed_s, *, late=False, rate=1.0):
-    return LostId(f"id-{offset}", offset, at(passed_s - 0.5), at(passed_s), late, rate)
+def lost(offset, passed_s, *, late=False, rate=1.0, decided_s=90, changed_s=None):
+    changed_ms = at(decided_s if changed_s is None else changed_s)
+    return LostId(f"id-{offset}", offset, at(passed_s - 0.5), at(passed_s), late, at(decided_s), changed_ms, rate)
 
 
 def exact(ids):
@@ -82,3 +83,17 @@ def test_a_loss_whose_ids_all_arrived_closes_as_late():
 
     assert finding.closed_reason.startswith("explained as late")
     assert finding.finding_id == found(lost(5, 20)).finding_id
+
+
+def test_each_episode_was_last_seen_when_its_own_ids_were_whatever_is_lost_later():
+    old, new = loss_findings(episodes(lost(5, 20), lost(7, 21), lost(9, 900, decided_s=960)))
+
+    assert (old.last_seen_at_ms, old.evidence["decided_at_ms"]) == (at(90), at(90))
+    assert (new.happened_at_ms, new.last_seen_at_ms) == (at(900), at(960))
+
+
+def test_an_id_that_comes_late_is_news_and_makes_the_others_no_newer_loss():
+    finding = found(lost(5, 20), lost(7, 21, late=True, changed_s=800))
+
+    assert (finding.last_seen_at_ms, finding.evidence["decided_at_ms"]) == (at(800), at(90))
+    assert finding.statements[1].text.endswith(f"decided {utc(at(90))}.")

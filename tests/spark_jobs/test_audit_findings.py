@@ -173,6 +173,16 @@ def test_a_loss_happened_when_a_live_round_saw_the_commit_pass(tmp_path):
     assert judged(tmp_path, live, exact_losses(id_row(5), id_row(6), lost=2))[0].happened_at_ms == 500
 
 
+@pytest.mark.parametrize(("listed", "decided_ms"), [([6], 1_000), ([5, 6], ENDED_MS), ([], ENDED_MS)])
+def test_an_audit_of_ids_that_were_lost_before_makes_them_no_newer_loss(tmp_path, listed, decided_ms):
+    """Unlike what it adds, listed or only counted."""
+    live = {"losses": [losses_row()], "lost_ids": [lost_row(6)]}
+    exact = exact_losses(*map(id_row, listed), lost=max(1, len(listed)))
+    (finding,) = judged(tmp_path, live, exact)
+
+    assert (finding.evidence["decided_at_ms"], finding.last_seen_at_ms) == (decided_ms, ENDED_MS)
+
+
 def test_ids_that_are_not_known_one_by_one_may_be_of_either_episode(tmp_path):
     far = lost_row(90, passed_at=500 + 60_000)
     live = {"losses": [losses_row()], "lost_ids": [lost_row(6), far]}

@@ -167,3 +167,31 @@ def test_ids_passed_further_apart_than_the_settle_delay_are_episodes_of_their_ow
         evaluate(metrics, findings, 20_000, rows, ["billing"])
 
     assert len(load_events(tmp_path)) == episodes
+
+
+DAY_MS = 24 * HOUR_MS
+
+
+def test_one_new_lost_id_makes_no_old_loss_a_new_one(tmp_path):
+    now_ms = 10 * DAY_MS
+    old = [lost_row(offset) for offset in range(5, 1_005)]
+    new = lost_row(2_000, passed_at=now_ms - 60_000, decided_at=now_ms, observed_at=now_ms)
+    with evaluating(tmp_path) as (metrics, findings):
+        evaluate(metrics, findings, 2_000, {"losses": [losses_row()], "lost_ids": old}, ["billing"])
+        evaluate(metrics, findings, now_ms, {"lost_ids": [new]}, ["billing"])
+
+    before, after = (event.finding for event in load_events(tmp_path))
+    assert (before.evidence["sampled_lost"], before.last_seen_at_ms) == (1_000, 1_000)
+    assert (after.evidence["sampled_lost"], after.happened_at_ms, after.last_seen_at_ms) == (1, now_ms - 60_000, now_ms)
+
+
+def test_a_late_id_is_written_as_news_and_leaves_the_others_lost_when_they_were(tmp_path):
+    late = lost_row(6, state="late", observed_at=9_000)
+    with evaluating(tmp_path) as (metrics, findings):
+        rows = {"losses": [losses_row()], "lost_ids": [lost_row(5), lost_row(6)]}
+        evaluate(metrics, findings, 2_000, rows, ["billing"])
+        evaluate(metrics, findings, 9_000 + HOUR_MS, {"lost_ids": [late]}, ["billing"])
+
+    finding = load_events(tmp_path)[-1].finding
+    assert (finding.evidence["sampled_lost"], finding.last_seen_at_ms) == (1, 9_000)
+    assert finding.evidence["decided_at_ms"] == 1_000

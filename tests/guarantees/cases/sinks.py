@@ -66,9 +66,8 @@ def losses(source_offsets: Iterable[int], *, committed: int, sunk: Iterable[int]
         settle_s=10.0,
         is_one_to_one=False,
         sink_read_to=((0, len(set(sunk))),),
-        decided_at_ms=at(600),
     )
-    lost = [LostId(str(offset), offset, at(0), at(1), is_late=False) for offset in missing]
+    lost = [LostId(str(offset), offset, at(0), at(1), False, at(600), at(600)) for offset in missing]
     return loss_findings(loss_episodes(audit, {0: lost}, lambda ids: exact(len(ids))))
 
 

@@ -116,11 +116,11 @@ def test_case_C29_what_lies_in_an_aborted_range_is_never_taken_for_visible():
     assert findings(*(seen(s, high=2, stable=2, committed=2) for s in steps(0, 60))) == []
 
 
-AUDIT = LossAudit("billing", CLUSTER, TOPIC, "t", "payments", "invoices", 10.0, False, ((0, 500),), at(200))
+AUDIT = LossAudit("billing", CLUSTER, TOPIC, "t", "payments", "invoices", 10.0, False, ((0, 500),))
 
 
 def lost(offsets, passed_s):
-    ids = [LostId(str(offset), offset, at(0), at(passed_s), False) for offset in offsets]
+    ids = [LostId(str(offset), offset, at(0), at(passed_s), False, at(200), at(200)) for offset in offsets]
     return loss_findings(loss_episodes(AUDIT, {0: ids}, lambda n: Bounds(len(n), len(n), len(n), Unit.MESSAGE_IDS)))
 
 
