@@ -17,6 +17,7 @@ from dashboard import (
     pipeline_rows,
     promise_questions,
     queries,
+    record_evidence,
     traces,
     transaction_answers,
 )
@@ -28,6 +29,12 @@ Ask = Callable[[View], object]
 
 def _unread(view: View) -> object:
     return answers.unread_for(view, answers.standings(view)[: pipeline_rows.SHOWN])
+
+
+def _copies(view: View) -> object:
+    found = answers.found(view)
+    of_window = record_evidence.counted_in_window(view, [one.finding for one in found])
+    return of_window, record_evidence.counted_in_last_day(view, found)
 
 
 # What others wait for first. The time strip and the promises of all pipelines, which every page needs.
@@ -44,6 +51,7 @@ OF_PAGE: Mapping[str, tuple[Ask, ...]] = {
     "": (
         answers.rounds_seen,
         _unread,
+        _copies,
         transaction_answers.found,
         lambda view: cached.of_tidemark(view, queries.PARTS),
         traces.of_parts,

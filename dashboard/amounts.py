@@ -15,11 +15,12 @@ def none_seen_upper(rate: float) -> int:
 
 
 def added(bounds: Iterable[Bounds], unit: Unit) -> Bounds:
-    """The sum with the sum of the ends: wide, but never too narrow. An end that is unknown stays unknown."""
+    """The sum with the sum of the ends: wide, but never too narrow. What is unknown of one is unknown of all."""
     parts = list(bounds)
+    estimates = [part.estimate for part in parts if part.estimate is not None]
     return Bounds(
         lower=sum(part.lower for part in parts),
-        estimate=sum(part.lower if part.estimate is None else part.estimate for part in parts),
+        estimate=sum(estimates) if len(estimates) == len(parts) else None,
         upper=None if any(part.upper is None for part in parts) else sum(part.upper or 0 for part in parts),
         unit=unit,
     )

@@ -184,11 +184,11 @@ def _place(pipeline: Pipeline) -> tuple[str, str]:
 def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
-    every = pipelines(view)
+    copies, every = record_evidence.counted_in_last_day(view, known), pipelines(view)
     return (
         tiles.lag(group_lag(view), cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)),
         tiles.lost(known, record_evidence.comparisons(view), record_evidence.compared(view), view.to_ms),
-        tiles.duplicates(known, record_evidence.sampled(view), record_evidence.read(view, every), view.to_ms),
+        tiles.duplicates(copies, record_evidence.sampled(view), record_evidence.read(view, every), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),
         tiles.transactions(transaction_answers.found(view), share, transaction_answers.asked(view)),
     )

@@ -130,9 +130,10 @@ def timestamp_type(view: View, topic: str) -> str | None:
 
 
 def _recent(view: View, kind: Kind) -> Sequence[Concern]:
-    """Findings of one kind from the last day with what they break."""
+    """Findings of one kind from the last day with what they break, and what they count of it."""
     histories = [one for one in known_findings.findings(view).values() if one.finding.kind is kind]
-    return tiles.recent(concerns.concerns(histories, answers.pipelines(view)), kind, view.to_ms)
+    found = tiles.recent(concerns.concerns(histories, answers.pipelines(view)), kind, view.to_ms)
+    return record_evidence.counted_in_last_day(view, found)
 
 
 def _with_id(view: View, question: queries.Question) -> Rows:

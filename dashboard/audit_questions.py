@@ -10,7 +10,7 @@ EXAMPLES = 50
 # Extra copies by partition, cause and producer of the later copy, over all ranges of the window. The stored interval
 # counts for a single range; over several it is computed from `seen`.
 EXTRA_COPIES = Question(("duplicates",), """
-    SELECT topic, partition, cause, producer_id, producer_epoch,
+    SELECT topic, topic_id, partition, cause, producer_id, producer_epoch,
            list_sort(list(DISTINCT first_producer_id)) AS first_producer_ids,
            sum(sampled_extra_copies)::BIGINT AS seen, count(*) AS ranges, min("lower") AS "lower",
            min(estimate) AS estimate, min("upper") AS "upper", min(sampling_rate) AS rate, max(horizon_s) AS horizon_s,
@@ -23,6 +23,12 @@ EXTRA_COPIES = Question(("duplicates",), """
     FROM duplicates WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to
     GROUP BY topic, topic_id, partition, cause, producer_id, producer_epoch
     ORDER BY seen DESC, topic, partition, cause, producer_id""")  # fmt: skip
+# Windows of the exact audits that counted copies of a group and reach into this one.
+AUDITED_COPIES = Question(("audit_duplicates", "audit_runs"), """
+    SELECT DISTINCT topic_id, partition, cause, producer_id, producer_epoch, epoch_ms(window_from) AS from_ms,
+           epoch_ms(window_to) AS to_ms
+    FROM audit_duplicates AS copies JOIN audit_runs AS runs USING (run_id)
+    WHERE copies.cluster_id = $cluster_id AND window_from <= $to AND window_to >= $from ORDER BY ALL""")  # fmt: skip
 
 _STORED_EXAMPLES = """
     SELECT topic, cause, observed_at, unnest(from_json(examples, '["json"]')) AS example FROM duplicates

@@ -3,16 +3,19 @@
 What they wrote of a topic that they do not read to its end any more tells of the time before, and nothing of now.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from dashboard import cached, queries, record_reading, traces, wording
+from dashboard import audit_questions, cached, copies_in_window, queries, record_reading, traces, wording
 from dashboard.audit_topics import read_topics
+from dashboard.concerns import Concern
 from dashboard.freshness import Freshness
 from dashboard.queries import Question, Rows
 from dashboard.record_reading import HowRead, Look, Reading
 from dashboard.tiles import Reach
 from dashboard.view import View
+from guarantees.findings import Finding
 from guarantees.promises import Pipeline, Verdict
 from settings import PipelineSettings
 
@@ -99,6 +102,33 @@ def read(view: View, pipelines: Iterable[Pipeline]) -> Reach:
     how, topics = how_read(view), sorted(read_topics(pipelines))
     seen = sampled_topics(view).intersection(topics)
     return Reach(len(seen), len(topics), "topic", _why(view, map(how, topics), "no topic's ids are sampled"))
+
+
+def counted_in_window(view: View, findings: Sequence[Finding]) -> list[Finding]:
+    """The findings; those of duplicates with the copies of the window alone, and none of which it has no copy."""
+    narrowed = map(_narrowing(view, view.from_ms, findings), findings)
+    return [one for one in narrowed if one is not None]
+
+
+def counted_in_last_day(view: View, found: Sequence[Concern]) -> list[Concern]:
+    """The same of findings with what they break, and of the day that ends with the window."""
+    narrow = _narrowing(view, view.to_ms - cached.DAY_MS, [one.finding for one in found])
+    pairs = ((one, narrow(one.finding)) for one in found)
+    return [_with(one, finding) for one, finding in pairs if finding is not None]
+
+
+def _with(one: Concern, finding: Finding) -> Concern:
+    return one if finding is one.finding else replace(one, history=replace(one.history, finding=finding))
+
+
+def _narrowing(view: View, from_ms: int, findings: Sequence[Finding]) -> Callable[[Finding], Finding | None]:
+    """Asks nothing where every finding counts of the window alone, as most do."""
+    span = from_ms, view.to_ms
+    if not any(copies_in_window.reaches_beyond(one, *span) for one in findings):
+        return lambda finding: finding
+    found = cached.between(view, *span, audit_questions.EXTRA_COPIES)
+    audited = cached.between(view, *span, audit_questions.AUDITED_COPIES)
+    return partial(copies_in_window.narrowed, known=copies_in_window.copies(*span, found, audited))
 
 
 def _declared(view: View) -> list[PipelineSettings]:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard import wording
@@ -10,7 +10,7 @@ from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
 from dashboard.finding_times import newest_ms
 from dashboard.transactions import Asked, OpenTransaction
-from guarantees.findings import Kind, Unit
+from guarantees.findings import Bounds, Kind, Unit
 from guarantees.promises import Verdict
 from guarantees.rules.transactions import TransactionClass
 
@@ -90,7 +90,9 @@ def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], reach: Reach, 
 def duplicates(concerns: Iterable[Concern], sampled: Sequence[Row], reach: Reach, at_ms: int) -> Tile:
     """Records stored more than once in the last day, as an interval; unknown where ids are not sampled."""
     upper = max((none_seen_upper(row["rate"]) for row in sampled), default=0)
-    return _counted("Duplicates, 24 h", recent(concerns, Kind.DUPLICATE_WRITE, at_ms), upper, reach)
+    found = recent(concerns, Kind.DUPLICATE_WRITE, at_ms)
+    tile = _counted("Duplicates, 24 h", found, upper, reach)
+    return replace(tile, note=tile.note + _counted_since(found, at_ms))
 
 
 def replication(rows: Sequence[Row]) -> Tile:
@@ -147,7 +149,21 @@ def _counted(label: str, found: Sequence[Concern], none_upper: int, reach: Reach
     note += reach.note
     verdicts = [concern.verdict for concern in found if concern.verdict]
     worst = min(verdicts, key=wording.WORST_FIRST.index, default=None)
-    return Tile(label, wording.compact(total.estimate or 0), note, worst)
+    return Tile(label, _figure(total), note, worst)
+
+
+def _figure(total: Bounds) -> str:
+    """The end that is known where the number in between is not."""
+    if total.estimate is not None:
+        return wording.compact(total.estimate)
+    return f"≥ {wording.compact(total.lower)}" if total.upper is None else f"≤ {wording.compact(total.upper)}"
+
+
+def _counted_since(found: Iterable[Concern], at_ms: int) -> str:
+    """Since when findings count of which it is not known how much is of the last day; nothing where there is none."""
+    known = [one.finding for one in found if one.finding.bounds and one.finding.bounds.estimate is None]
+    earliest_ms = min((one.happened_at_ms for one in known), default=at_ms)
+    return f" · counted since {wording.since(earliest_ms, at_ms)}" if earliest_ms < at_ms - DAY_MS else ""
 
 
 def _sum(series: Sequence[tuple[int, Sequence[int | None]]]) -> tuple[int | None, ...]:

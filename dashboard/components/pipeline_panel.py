@@ -66,7 +66,8 @@ def detail(view: View) -> None:
 
 def _rows(standings: Sequence[Standing], view: View) -> list[dict[str, object]]:
     every = (history.finding for history in known_findings.findings(view).values())
-    findings = [one for one in every if one.kind in pipeline_rows.COUNTED]
+    counted = [one for one in every if one.kind in pipeline_rows.COUNTED]
+    findings = record_evidence.counted_in_window(view, counted)
     comparisons, sampled = record_evidence.comparisons(view), record_evidence.sampled(view)
     ages = answers.unread_for(view, standings)
     return [pipeline_rows.row(known, findings, comparisons, sampled, ages, view) for known in standings]

@@ -9,6 +9,7 @@ from dashboard.names import cut
 from dashboard.queries import Rows
 from dashboard.reports import basis, finding_tables, lag_over_time, unread_records
 from dashboard.reports.basis import share
+from dashboard.reports.copies_found import CopiesFound, copies_found
 from dashboard.reports.document import Cell, Column, Document, Lanes, Part, Section, Sentence, Table, Type
 from dashboard.reports.finding_tables import limited
 from dashboard.reports.look import Look, span_words
@@ -51,7 +52,8 @@ def delivery_report(look: Look, pipeline: Pipeline) -> Document:
         *_unknown_lag(look, pipeline),
         *unread_records.unread(look, pipeline, _declared(look, pipeline), read),
     ]
-    time = promise_time(look.from_ms, look.to_ms, [*_broken(told), *unknown])
+    copies = copies_found(look, found, read)
+    time = promise_time(look.from_ms, look.to_ms, [*_broken(told, copies), *unknown])
     promise = wording.promise(pipeline.promise, pipeline.is_inferred)
     return Document(
         kind="delivery",
@@ -59,7 +61,7 @@ def delivery_report(look: Look, pipeline: Pipeline) -> Document:
         sections=(
             Section(f"Was the promise kept: {promise}", (*_headline(time, pipeline), _shares(time), *_states(time))),
             Section("Findings", tuple(_findings(look, told))),
-            Section("Duplicates, losses and re-deliveries", tuple(_amounts(look, pipeline, found, read))),
+            Section("Duplicates, losses and re-deliveries", tuple(_amounts(look, pipeline, found, read, copies))),
             Section("When nobody can tell", tuple(_unknown(unknown))),
             Section("Coverage of the records", tuple(_coverage(look, pipeline, read))),
             Section("Lag of the group", tuple(lag_over_time.parts(look, pipeline))),
@@ -71,12 +73,20 @@ def delivery_report(look: Look, pipeline: Pipeline) -> Document:
     )
 
 
-def _broken(told: Sequence[Told]) -> Iterator[Stretch]:
-    """From when the fact is first known to have held until the newest of it; what came late broke nothing."""
+def _broken(told: Sequence[Told], copies: CopiesFound) -> Iterator[Stretch]:
+    """When facts that break the promise are known to have held; what came late broke nothing."""
     for one in told:
         is_explained = one.finding.kind is Kind.LOST_WRITE and one.finding.closed_reason is not None
         if one.means in (Verdict.VIOLATED, Verdict.DEGRADED) and not is_explained:
-            yield Stretch(one.finding.happened_at_ms, newest_ms(one.finding), one.means, one.finding.title)
+            for start, end in _times(one.finding, copies):
+                yield Stretch(start, end, one.means, one.finding.title)
+
+
+def _times(finding: Finding, copies: CopiesFound) -> Sequence[tuple[int, int]]:
+    """From when the fact is first known to have held until the newest of it; of copies when they were found."""
+    if finding.kind is Kind.DUPLICATE_WRITE:
+        return copies.times(finding)
+    return [(finding.happened_at_ms, newest_ms(finding))]
 
 
 def _unknown_lag(look: Look, pipeline: Pipeline) -> list[Stretch]:
@@ -134,14 +144,21 @@ def _findings(look: Look, told: Sequence[Told]) -> Iterator[Part]:
     yield finding_tables.statement_table(one.finding for one in told)
 
 
-def _amounts(look: Look, pipeline: Pipeline, found: Sequence[Finding], read: Rows) -> Iterator[Part]:
+def _amounts(
+    look: Look, pipeline: Pipeline, found: Sequence[Finding], read: Rows, copies: CopiesFound
+) -> Iterator[Part]:
+    own, beyond = copies.narrowed(found), copies.beyond(found)
     compared = unread_records.compared(look, pipeline)
     sampled = [row for row in read if unread_records.has_ids(row)]
-    yield Sentence(f"Lost: {pipeline_rows.lost(pipeline, found, [compared] if compared else [], look.view)}.")
-    yield Sentence(f"Stored more than once: {pipeline_rows.duplicated(pipeline, found, sampled, look.view)}.")
-    losses = tuple(incident_story.losses(found))
-    yield finding_tables.total_table(tuple(incident_story.totals(losses)))
-    yield finding_tables.loss_table(losses)
+    yield Sentence(f"Lost: {pipeline_rows.lost(pipeline, own, [compared] if compared else [], look.view)}.")
+    yield Sentence(f"Stored more than once: {pipeline_rows.duplicated(pipeline, own, sampled, look.view)}.")
+    if beyond:
+        yield Sentence(
+            f"{wording.plural(len(beyond), 'finding')} of duplicates count{'s' * (len(beyond) == 1)} copies of other "
+            "times too: the sums are of the window, the table by finding is of all times."
+        )
+    yield finding_tables.total_table(tuple(incident_story.totals(tuple(incident_story.losses(own)))))
+    yield finding_tables.loss_table(tuple(incident_story.losses(found)))
     yield finding_tables.example_table(found)
 
 

@@ -56,6 +56,13 @@ UNREAD_RANGES = Question(("ledger",), """
       AND epoch_ms(own.observed_at) >= $since_ms
       AND (own.state <> 'complete' OR own.first_offset > before.next_offset)""")  # fmt: skip
 
+# The minutes in which ranges with copies were read, by group.
+COPY_MINUTES = Question(("duplicates",), """
+    SELECT DISTINCT topic_id, partition, cause, producer_id, producer_epoch,
+           epoch_ms(observed_at) // 60000 * 60000 AS at_ms
+    FROM duplicates WHERE cluster_id = $cluster_id AND list_contains($topics::VARCHAR[], topic)
+      AND observed_at BETWEEN $from AND $to ORDER BY ALL""")  # fmt: skip
+
 # Of each partition seen: between which leader epochs, whether it was below min ISR or offline, and whether its minimum
 # could not be read at some time.
 STATES = Question(("partition_state",), f"""

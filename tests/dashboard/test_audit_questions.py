@@ -7,6 +7,7 @@ import pytest
 
 from dashboard import audit_questions, queries
 from dashboard.audit_questions import EXAMPLES
+from dashboard.reports import questions as report_questions
 from store.log import SegmentLog
 from store.metrics import METRICS_FILE, MetricsWriter
 from store.segments import producer_name
@@ -118,6 +119,31 @@ def test_copies_are_summed_by_partition_cause_and_later_producer(store, ask):
     assert (most["seen"], most["ranges"], most["first_producer_ids"], most["horizon_s"]) == (6, 2, [1, 7], 90.0)
     assert (most["first_copy_offset"], most["last_copy_offset"]) == (0, 59)
     assert (least["producer_id"], least["seen"], least["ranges"]) == (8, 3, 1)
+
+
+def test_audits_that_counted_copies_are_those_whose_windows_reach_into_the_one_asked_about(store, ask):
+    ends = {"in": (FROM_MS - 9, FROM_MS), "before": (0, FROM_MS - 1), "after": (TO_MS + 1, TO_MS + 9)}
+    runs = [{"run_id": name, "audit_id": name, "window_from": first, "window_to": last, "observed_at": AT_MS}
+            for name, (first, last) in ends.items()]  # fmt: skip
+    counted = {"cause": "sent_twice", "producer_id": 2, "producer_epoch": 0, "extra_copies": 3}
+    store("audit_runs", *runs)
+    own = [place(audit_id=name, run_id=name, first_producer_id=number, **counted) for name in ends for number in (1, 7)]
+    store("audit_duplicates", *own, own[0] | {"cluster_id": "another", "topic_id": "another"})
+
+    (row,) = ask(audit_questions.AUDITED_COPIES)
+
+    assert (row["topic_id"], row["partition"], row["cause"], row["producer_id"]) == ("id", 0, "sent_twice", 2)
+    assert (row["from_ms"], row["to_ms"]) == ends["in"]
+
+
+def test_minutes_with_copies_are_told_once_of_each_group(store, ask):
+    minute_ms = AT_MS - AT_MS % 60_000
+    store("duplicates", copies(0), copies(50, observed_at=AT_MS + 1), copies(0, producer_id=8, observed_at=TO_MS - 1),
+          copies(90, observed_at=TO_MS + 1), copies(0, topic="u", topic_id="u"))  # fmt: skip
+
+    rows = ask(report_questions.COPY_MINUTES, topics=["t"])
+
+    assert [(row["producer_id"], row["at_ms"]) for row in rows] == [(2, minute_ms), (8, TO_MS - 60_000)]
 
 
 def test_copies_of_ranges_at_several_rates_are_each_scaled_by_their_own(store, ask):
