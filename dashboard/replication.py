@@ -39,11 +39,15 @@ RISKS: Mapping[Risk, str] = {
 
 @dataclass(frozen=True, slots=True)
 class AtRisk:
-    """A partition's state now, its states in the window (the oldest first), and its unclean election if it had one."""
+    """A partition's state now, its states in the window (the oldest first), and its unclean election if it had one.
+
+    `is_gone`: it is no longer listed, and `now` is its last state.
+    """
 
     now: Row
     history: Sequence[Row]
     unclean: Concern | None
+    is_gone: bool = False
 
     @property
     def name(self) -> str:
@@ -88,9 +92,9 @@ def risk_row(one: AtRisk, view: View, gap_ms: int, unharmed: Verdict) -> dict[st
     """`unharmed`: what may be said of a partition without danger, OK, or stale where the evidence is old."""
     row, state = one.now, state_of(one.now)
     return {
-        "Verdict": wording.LOOKS[_verdict(one, unharmed)].text,
+        "Verdict": _verdict_words(one, unharmed),
         "Partition": cut(label(row)),
-        "State": _state_words(row),
+        "State": GONE if one.is_gone else _state_words(row),
         "Since (UTC)": wording.since(since_ms(one), view.to_ms),
         "In sync": in_sync_words(row),
         "Needed": wording.known(effective_minimum(row)),
@@ -103,6 +107,7 @@ def risk_row(one: AtRisk, view: View, gap_ms: int, unharmed: Verdict) -> dict[st
 
 
 ELR_UNKNOWN = "off or not asked"
+GONE = "no longer listed"
 
 
 def effective_minimum(row: Row) -> int | Unknown:
@@ -131,19 +136,23 @@ def below_words(history: Sequence[Row], view: View, gap_ms: int) -> str:
 
 
 def since_ms(one: AtRisk) -> int:
-    """Since when at the latest the partition has been in the danger it is in now, as far as its states go on."""
+    """Since when at the latest the partition has been in the danger it is in now, as far as its states go on; of one
+    that is gone, since when it is no longer listed.
+    """
+    if one.is_gone:
+        return int(one.now["ended_before_ms"])
     risk = risk_of(one.now)
     same = list(takewhile(lambda row: risk_of(row) is risk, reversed(one.history)))
     return int(same[-1]["started_at_ms"] if same else one.now["started_at_ms"])
 
 
-def _verdict(one: AtRisk, unharmed: Verdict) -> Verdict:
-    """The worst of what it is in now and of what its unclean election means for the promises."""
+def _verdict_words(one: AtRisk, unharmed: Verdict) -> str:
+    """The worst of what it is in now and of what its unclean election means for the promises; a dash: it is gone."""
     is_in_danger = risk_of(one.now) is not Risk.NONE
-    known = [Verdict.DEGRADED if is_in_danger else unharmed]
+    known = [] if one.is_gone else [Verdict.DEGRADED if is_in_danger else unharmed]
     if one.unclean is not None and one.unclean.verdict is not None:
         known.append(one.unclean.verdict)
-    return min(known, key=wording.WORST_FIRST.index)
+    return wording.LOOKS[min(known, key=wording.WORST_FIRST.index)].text if known else "–"
 
 
 def _state_words(row: Row) -> str:

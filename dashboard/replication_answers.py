@@ -59,14 +59,19 @@ def totals(view: View) -> Rows:
 
 
 def at_risk(view: View) -> tuple[list[AtRisk], int]:
-    """Partitions in danger now, and those that were in the window; the worst first, and how many were left out."""
+    """Partitions in danger now, and those that were in the window; the worst first, and how many were left out.
+
+    Those that are no longer listed come last, with their last state.
+    """
     elected = unclean_by_partition(view)
-    were_below = cached.in_window(view, replication_questions.WERE_BELOW, search=view.search)
-    also = sorted({row["name"] for row in were_below} | elected.keys())
+    were = cached.in_window(view, replication_questions.WERE_AT_RISK, search=view.search)
+    also = sorted({row["name"] for row in were} | elected.keys())
     rows = cached.now(view, replication_questions.AT_RISK, search=view.search, also=also)
-    histories = _histories(view, [partition_name(row) for row in rows])
+    gone = [row["name"] for row in were if row["is_gone"]]
+    histories = _histories(view, [*map(partition_name, rows), *gone])
     known = [AtRisk(row, histories.get(partition_name(row), ()), elected.get(partition_name(row))) for row in rows]
-    return known, _left_out(rows) + _left_out(were_below)
+    ended = [AtRisk(histories[name][-1], histories[name], elected.get(name), is_gone=True) for name in gone]
+    return [*known, *ended], _left_out(rows) + _left_out(were)
 
 
 def unclean_by_partition(view: View) -> Mapping[str, Concern]:

@@ -26,13 +26,16 @@ AT_RISK = Question(("partition_state",), f"""
     ORDER BY risk, len(in_sync_replicas), list_contains($also::VARCHAR[], {NAME}) DESC, topic, partition
     LIMIT {MOST_ROWS}""")  # fmt: skip
 
-# Partitions that were below min ISR in the window and are in no danger at its end, the longest first; `found` of them.
-WERE_BELOW = Question(("partition_state",), f"""
-    SELECT {NAME} AS name, count(*) OVER () AS found FROM partition_state
-    WHERE cluster_id = $cluster_id AND {IS_FOUND}
-    GROUP BY name HAVING bool_or({IS_BELOW_MIN_ISR}) AND arg_max({RISK}, started_at) = 4
-    ORDER BY sum(epoch_ms(least(coalesce(ended_before, $to), $to)) - epoch_ms(greatest(started_at, $from)))
-                 FILTER ({IS_BELOW_MIN_ISR}) DESC, name
+# Partitions that were at risk in the window, and at its end are in no danger or no longer listed (`is_gone`): those
+# below min ISR longest first, then those at any risk longest; `found` of them. A state that another one followed is not
+# the last: one that ended before the window did ended with its partition.
+LASTED = "sum(epoch_ms(least(coalesce(ended_before, $to), $to)) - epoch_ms(greatest(started_at, $from)))"
+WERE_AT_RISK = Question(("partition_state",), f"""
+    SELECT {NAME} AS name, coalesce(arg_max_null(ended_before < $to, started_at), false) AS is_gone,
+           count(*) OVER () AS found
+    FROM partition_state WHERE cluster_id = $cluster_id AND {IS_FOUND}
+    GROUP BY name HAVING bool_or({RISK} < 4) AND (arg_max({RISK}, started_at) = 4 OR is_gone)
+    ORDER BY coalesce({LASTED} FILTER ({IS_BELOW_MIN_ISR}), 0) DESC, {LASTED} FILTER ({RISK} < 4) DESC, name
     LIMIT {MOST_ROWS}""")  # fmt: skip
 
 # Every state of a few partitions in the window, the oldest first.
@@ -79,4 +82,4 @@ LOG_ENDS_OF = Question(("replica_offsets",), f"""
     ORDER BY tick, replica""")  # fmt: skip
 
 # What is asked of all states of the window at one time.
-OF_THE_WINDOW = (WERE_BELOW, MOST_CHANGED, ELECTIONS)
+OF_THE_WINDOW = (WERE_AT_RISK, MOST_CHANGED, ELECTIONS)

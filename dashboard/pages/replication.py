@@ -35,7 +35,7 @@ def elections(view: View) -> None:
     rows, left_out = answers.elections(view)
     overview.listed(answers.unclean(view), view)
     if not rows:
-        panel.none_seen(view, "No partition changed its leader epoch", panel.LOOK_WIDER, signal=STATES[0])
+        panel.none_seen(view, "No partition got another leader", panel.LOOK_WIDER, signal=STATES[0])
         return
     replication_tables.elections(rows, left_out, view)
     tables.left_out(left_out, 0, "election")

@@ -217,6 +217,17 @@ def test_a_recovered_partition_is_not_green_on_old_evidence():
     assert row_of(one, Verdict.STALE)["Verdict"] == "◷ Stale"
 
 
+def test_a_partition_that_is_no_longer_listed_says_so_and_is_neither_in_danger_nor_safe():
+    history = [s(0, 100, ended_s=105), s(105, 700, 1, after_s=100, leader=None, ended_s=705,
+                                         ended_reason="the topic was made anew")]  # fmt: skip
+
+    row = row_of(AtRisk(history[-1], history, None, is_gone=True))
+
+    assert (row["Verdict"], row["State"]) == ("–", "no longer listed")
+    assert row["Since (UTC)"] == replication.wording.clock(FROM_MS + 705_000)
+    assert row["Below min ISR"] == "595 to 605 seconds"
+
+
 def test_since_when_reaches_back_over_other_states_of_the_same_danger_only():
     history = [s(0, 100, ended_s=105), s(105, 200, 1, ended_s=205), s(205, 300, 2, ended_s=305), s(305, 900, 1, 2)]
 

@@ -151,7 +151,7 @@ def test_a_search_that_finds_nothing_says_so(visit, told):
     said = words(visit(told, "replication", search="nowhere", **window()))
 
     assert "None that the search finds is in danger" in said
-    assert "No partition changed its leader epoch" in said
+    assert "No partition got another leader" in said
     assert "no such partition was observed" in said
 
 
@@ -160,6 +160,31 @@ def test_without_danger_the_partition_that_changed_most_is_drawn(visit, told):
 
     assert "None that the search finds is in danger" in said
     assert "Partition **orders\\-0**" in said
+
+
+def test_what_was_at_risk_for_a_while_is_listed_and_none_is_denied(visit, tmp_path):
+    """One partition was at min ISR, and recovered; one had no leader until its topic was made anew."""
+    settings, fell, over = _store(tmp_path), STORY_MS - 9 * MINUTE_MS, STORY_MS - 4 * MINUTE_MS
+    ended = {"last_seen_at": over - 5_000, "ended_before": over}
+    before = {"last_seen_at": fell - 5_000, "ended_before": fell, "leader": 1, "in_sync_replicas": [1, 2, 3]}
+    with _log(tmp_path) as log:
+        log.append("partition_state", [
+            _state("briefly", 0, **before),
+            _state("briefly", 0, started_at=fell, leader=1, in_sync_replicas=[1, 2], **ended),
+            _state("briefly", 0, started_at=over, leader=1, in_sync_replicas=[1, 2, 3]),
+            _state("briefly", 1, **before),
+            _state("briefly", 1, started_at=fell, leader_epoch=4, **ended, ended_reason="the topic was made anew"),
+            _state("briefly", 1, started_at=over, topic_id="newer", leader=1, in_sync_replicas=[1, 2, 3]),
+        ])  # fmt: skip
+
+    app = visit(settings, "replication", search="briefly", **window())
+
+    rows = app.dataframe[0].value
+    assert list(rows["Partition"]) == ["briefly-0", "briefly-1"]
+    assert list(rows["State"]) == ["in sync again", "no longer listed"]
+    assert list(rows["Below min ISR"]) == ["never seen", "at least 295 seconds"]
+    assert "in danger" not in words(app)
+    assert "No partition got another leader in this window" in words(app)
 
 
 def test_old_evidence_is_stale_and_what_had_recovered_is_not_green(visit, told):

@@ -11,6 +11,7 @@ from dashboard.replication import Risk
 from guarantees import isr
 from store.log import SegmentLog
 from store.segments import producer_name
+from store.tables.intervals import NOT_OBSERVED
 
 AT_MS = 1_764_000_000_000
 FROM_MS, TO_MS = AT_MS - 60_000, AT_MS + 60_000
@@ -102,7 +103,7 @@ def test_the_search_finds_partitions_by_a_part_of_their_name_whatever_its_case(l
     ])  # fmt: skip
 
     assert names(ask(asked.AT_RISK, search=" orders-7 ")) == ["t-id-7"]
-    assert names(ask(asked.WERE_BELOW, search="PAY")) == ["t-id-8"]
+    assert names(ask(asked.WERE_AT_RISK, search="PAY")) == ["t-id-8"]
     assert ask(asked.AT_RISK, search="%") == []
 
 
@@ -115,19 +116,34 @@ def test_of_many_partitions_the_worst_are_given_and_all_are_counted(log, ask):
     assert rows[0]["found"] == asked.MOST_ROWS + 3
 
 
-def test_partitions_that_were_below_min_isr_and_are_in_no_danger_now_come_with_the_longest_first(log, ask):
+def test_partitions_that_were_at_risk_and_are_in_no_danger_now_come_with_the_longest_below_min_isr_first(log, ask):
     log.append("partition_state", [
         p(0, ended_s=-40, in_sync_replicas=[1]), p(0, started_s=-40),
         p(1, ended_s=-20, leader=None), p(1, started_s=-20),
-        p(2, ended_s=-20, in_sync_replicas=[1, 2]), p(2, started_s=-20),
+        p(2, ended_s=-30, in_sync_replicas=[1, 2]), p(2, started_s=-30),
         p(3, ended_s=-20, in_sync_replicas=[1], min_insync_replicas=None), p(3, started_s=-20),
         p(4, ended_s=-20, leader=None), p(4, started_s=-20, in_sync_replicas=[1, 2]),
+        p(5, ended_s=-20), p(5, started_s=-20, leader=2, leader_epoch=4),
     ])  # fmt: skip
 
-    rows = ask(asked.WERE_BELOW)
+    rows = ask(asked.WERE_AT_RISK)
 
-    assert names(rows) == ["t-id-1", "t-id-0"]
-    assert {row["found"] for row in rows} == {2}
+    assert names(rows) == ["t-id-1", "t-id-0", "t-id-3", "t-id-2"]
+    assert {(row["found"], row["is_gone"]) for row in rows} == {(4, False)}
+
+
+def test_a_partition_that_was_at_risk_is_gone_only_where_no_state_followed_within_the_window(log, ask):
+    log.append("partition_state", [
+        p(0, ended_s=-20, leader=None, ended_reason="the topic was made anew"), p(0, started_s=-20, topic_id="newer"),
+        p(1, ended_s=-40, in_sync_replicas=[1]), p(1, started_s=-40, ended_s=-20, ended_reason="no longer listed"),
+        p(2, ended_s=-20, ended_reason="no longer listed"),
+        p(3, ended_s=-20, leader=None, ended_reason=NOT_OBSERVED), p(3, started_s=-20),
+        p(4, ended_s=90, leader=None, ended_reason="no longer listed"),
+    ])  # fmt: skip
+
+    rows = ask(asked.WERE_AT_RISK)
+
+    assert {row["name"]: row["is_gone"] for row in rows} == {"t-id-0": True, "t-id-1": True, "t-id-3": False}
 
 
 def test_the_history_of_a_few_partitions_is_theirs_alone_and_the_oldest_comes_first(log, ask):
