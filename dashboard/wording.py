@@ -186,6 +186,8 @@ def _moment(time_ms: int) -> datetime:
 
 def rounds(seen: RoundsSeen) -> str:
     """How complete a window is: `178 of 180 expected rounds, the longest time between two 12 s`."""
+    if not seen.present:
+        return "no answered round"
     gap = seen.longest_gap_ms
     between = "" if gap is None else f", the longest time between two {gap / 1000:.0f} s"
     since = "" if seen.first_ms is None else f" since {utc(seen.first_ms)}"
@@ -199,6 +201,16 @@ def none_seen(what: str, seen: RoundsSeen, within: str = "this window") -> str:
         return f"Unknown: no round was stored in {within}."
     told = "" if is_whole(seen) else f", as far as {rounds(seen)} tell"
     return f"{what} in {within}{told}."
+
+
+def nothing_collected(view: View) -> tuple[str, str]:
+    """That nothing of the cluster is known up to the end of the window, and what to do."""
+    if view.is_frozen:
+        return "No answer of this cluster is stored of any time before the end of this window.", "Choose a later one."
+    return (
+        "The collector has stored no answer of this cluster yet.",
+        "tidemark up starts it; Overview says how far it is.",
+    )
 
 
 NOT_OBSERVED = "Grey cells: unknown or not observed, never zero."

@@ -12,7 +12,7 @@ from dashboard import (
     cached,
     queries,
 )
-from dashboard.components import panel, selection, tables
+from dashboard.components import overview, panel, selection, tables
 from dashboard.components.grades import grade
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -20,13 +20,14 @@ from dashboard.view import View
 # A choice here changes every panel below it.
 ALL_PANELS = "app"
 SHOWN = 200
+NOT_FOUND = ("The search finds nothing here.", "Clear it; it looks for names and for message ids.")
 
 
 def topics(view: View) -> None:
     """Extra copies per topic; the selected topic fills the panels below."""
     found = audit_answers.found_topics(view)
     if not found:
-        panel.empty(*_nothing(view, "topic was read record by record"))
+        _no_topic(view)
         return
     shown = found[:SHOWN]
     rows = pd.DataFrame([audit_topics.topic_row(audit, view) for audit in shown]).convert_dtypes()
@@ -46,11 +47,21 @@ def topics(view: View) -> None:
     _blind_spots_of_topic(view)
 
 
+def _no_topic(view: View) -> None:
+    if view.search.strip():
+        panel.empty(*NOT_FOUND)
+        return
+    panel.empty(
+        "No known pipeline names a topic, and none was read record by record in the last day of this window.",
+        "Declare a pipeline with its sink in tidemark.toml, and start the jobs: tidemark up.",
+    )
+
+
 def pipelines(view: View) -> None:
     """Source against sink per pipeline, and how far the selected one was compared."""
     found = audit_answers.found_pipelines(view)
     if not found:
-        panel.empty(*_nothing(view, "pipeline is known"))
+        _no_pipeline(view)
         return
     shown = found[:SHOWN]
     rows = pd.DataFrame([audit_losses.pipeline_row(audit, view) for audit in shown]).convert_dtypes()
@@ -68,10 +79,11 @@ def pipelines(view: View) -> None:
     _compared(view)
 
 
-def _nothing(view: View, what: str) -> tuple[str, str]:
+def _no_pipeline(view: View) -> None:
     if view.search.strip():
-        return "The search finds nothing here.", "Clear it; it looks for names and for message ids."
-    return f"No {what} yet.", "Declare a pipeline with its sink in tidemark.toml, and start the jobs: tidemark up."
+        panel.empty(*NOT_FOUND)
+    else:
+        overview.no_pipeline(view)
 
 
 def _compared(view: View) -> None:

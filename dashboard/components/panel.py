@@ -38,7 +38,8 @@ class Panel:
     """What a panel is called, which signals it rests on, and what it draws of a view.
 
     `age_of` is for panels that rest on something else than the signals of the sampling rounds; `pace_s` for those that
-    are drawn again at their own pace, or (None) only when somebody asks.
+    are drawn again at their own pace, or (None) only when somebody asks. One that is not `of_cluster` has something to
+    show before the cluster answered for the first time.
     """
 
     title: str
@@ -47,6 +48,7 @@ class Panel:
     shows_age: bool = True
     age_of: Callable[[View], Freshness] | None = None
     pace_s: Callable[[], float | None] = lambda: toolbar.look().refresh_s
+    of_cluster: bool = True
 
     @property
     def key(self) -> str:
@@ -92,11 +94,18 @@ def _drawn(panel: Panel) -> None:
                 _header(panel, evidence, view)
             has_title = True
             with st.container(key=f"drawn-{panel.key}"):  # what is under the title stays when it turns stale
-                panel.draw(view)
+                _contents(panel, view)
             cached.note_answered(view)
         except Exception as exc:  # a panel is a boundary: whatever breaks in it must not take the page
             logger.exception("panel %s failed", panel.title)
             _failed("" if has_title else panel.title, exc)
+
+
+def _contents(panel: Panel, view: View) -> None:
+    if panel.of_cluster and cached.heard(view) is None:
+        empty(*wording.nothing_collected(view))
+    else:
+        panel.draw(view)
 
 
 def _header(panel: Panel, evidence: Freshness, view: View) -> None:

@@ -3,8 +3,8 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, cached, cause_answers, health, wording
-from dashboard.components import panel, selection, tables
+from dashboard import answers, cause_answers, health, wording
+from dashboard.components import overview, panel, selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import in_markdown
 from dashboard.view import View
@@ -12,9 +12,9 @@ from dashboard.view import View
 
 def draw(view: View, *, shown_by: Panel) -> None:
     """The pipelines with their promises, worst first; `shown_by` explains the selected one."""
-    standings = answers.standings(view) if cached.heard(view) else []
+    standings = answers.standings(view)
     if not standings:
-        panel.empty("No pipeline was observed yet.", "Declare one in tidemark.toml, or let a group commit.")
+        overview.no_pipeline(view)
         return
     rows = pd.DataFrame([health.promise_row(known) for known in standings])
     selection.table(

@@ -7,7 +7,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard import report_answers
-from dashboard.components import panel, tables, toolbar
+from dashboard.components import overview, panel, tables, toolbar
 from dashboard.names import in_markdown
 from dashboard.reports.exporting import Export, Made, TooManyError
 from dashboard.reports.writing import FORMATS
@@ -30,7 +30,7 @@ def choose(view: View, rerun: Sequence[str]) -> None:
         panel.none_seen(view, "No incident was open", panel.LOOK_WIDER)
         return
     if not found:
-        panel.empty("No pipeline was observed yet.", "Declare one in tidemark.toml, or let a group commit.")
+        overview.no_pipeline(view.without_search())
         return
     _choice(
         "of", {"incident": "Incident", "delivery": "Pipeline", "durability": "Cluster"}[kind], found, subject, rerun

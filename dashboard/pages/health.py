@@ -39,12 +39,12 @@ def sampling(view: View) -> None:
 
 
 st.title("Health", anchor=False)
-panel.show(Panel("Parts", parts.draw, shows_age=False))
+panel.show(Panel("Parts", parts.draw, shows_age=False, of_cluster=False))
 panel.show(Panel("Last round, by signal", last_round))
 panel.show(Panel("Brokers", cluster_panels.cluster))
 panel.show(Panel("Controllers", cluster_panels.controllers, (Signal.QUORUM,)))
 panel.show(Panel("Promises", lambda view: promises.draw(view, shown_by=NEEDS)))
 panel.show(NEEDS)
-panel.show(Panel("Record jobs", jobs, shows_age=False))
+panel.show(Panel("Record jobs", jobs, shows_age=False, of_cluster=False))
 panel.show(Panel("Topics read, 24 h", sampling, shows_age=False))
-panel.show(Panel("Store", parts.store, shows_age=False))
+panel.show(Panel("Store", parts.store, shows_age=False, of_cluster=False))

@@ -1,5 +1,7 @@
 """One incident as one story on one time axis; without one, the incidents of the window."""
 
+from functools import partial
+
 import streamlit as st
 
 from dashboard.components import (
@@ -24,25 +26,25 @@ def handling(view: View, incident: Incident) -> None:
     incident_handling.draw(view, incident, (HEAD.fragment_key, HANDLING.fragment_key))
 
 
-HEAD = Panel("What happened", of_chosen(incident_story.head), shows_age=False)
-FIGURE = Panel("On one time axis", of_chosen(figure), incident_figure.SIGNALS)
-HANDLING = Panel("Notes and state", of_chosen(handling), shows_age=False)
+# Findings are kept longer than any answer of the cluster.
+told = partial(Panel, shows_age=False, of_cluster=False)
+HEAD = told("What happened", of_chosen(incident_story.head))
+FIGURE = told("On one time axis", of_chosen(figure), incident_figure.SIGNALS, shows_age=True)
+HANDLING = told("Notes and state", of_chosen(handling))
 STORY = (
     HEAD,
     FIGURE,
-    Panel("Cause chain", of_chosen(incident_story.causes), shows_age=False),
-    Panel("Lost, duplicated, re-delivered", of_chosen(incident_story.effects), shows_age=False),
-    Panel("Who is touched", of_chosen(incident_story.touched), shows_age=False),
-    Panel("What could not be seen", of_chosen(incident_story.unseen), shows_age=False),
-    Panel("Its findings", of_chosen(incident_story.findings), shows_age=False),
+    told("Cause chain", of_chosen(incident_story.causes)),
+    told("Lost, duplicated, re-delivered", of_chosen(incident_story.effects)),
+    told("Who is touched", of_chosen(incident_story.touched)),
+    told("What could not be seen", of_chosen(incident_story.unseen)),
+    told("Its findings", of_chosen(incident_story.findings)),
     HANDLING,
 )
-UNKNOWN = Panel("Not known", incident_choice.unknown, shows_age=False)
-LIST = Panel("Incidents of the window, worst first", incident_list.draw)
 
 st.title("Incident", anchor=False)
 if not incident_choice.is_asked():
-    panel.show(LIST)
+    panel.show(Panel("Incidents of the window, worst first", incident_list.draw))
 else:
-    for one in STORY if incident_choice.is_known(panel.look()) else (UNKNOWN,):
+    for one in STORY if incident_choice.is_known(panel.look()) else (told("Not known", incident_choice.unknown),):
         panel.show(one)

@@ -37,7 +37,7 @@ DETAIL = Panel("Pipeline", pipeline_panel.detail)
 
 st.title("Overview", anchor=False)
 if cached.heard(panel.look()) is None:
-    panel.show(Panel("Before the first answer", first_steps, shows_age=False))
+    panel.show(Panel("Before the first answer", first_steps, shows_age=False, of_cluster=False))
     st.stop()
 panel.show(Panel("Is delivery safe?", answer))
 panel.show(Panel("How much", overview.draw_tiles, OF_TILES))

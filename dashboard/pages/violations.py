@@ -33,7 +33,12 @@ STRIP = Panel("What happened when", strip)
 TABLE = Panel("Findings, worst first", table)
 PROOF = Panel("Evidence", proof, shows_age=False)
 KEYS = tuple(one.fragment_key for one in (STRIP, TABLE, PROOF))
-FILTER = Panel("Filter", lambda view: finding_filters.draw(view, (FILTER.fragment_key, *KEYS)), shows_age=False)
+FILTER = Panel(
+    "Filter",
+    lambda view: finding_filters.draw(view, (FILTER.fragment_key, *KEYS)),
+    shows_age=False,
+    of_cluster=False,
+)
 
 st.title("Violations", anchor=False)
 for one in (FILTER, STRIP, TABLE, PROOF):

@@ -71,7 +71,7 @@ def test_a_duration_has_its_two_largest_units(length_ms, said):
         (RoundsSeen(0, 60_000, 5_000, 9, 0, 44_999, 5_000, 20_000),
          "9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 5 s, "
          "none after 00:00:44"),
-        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "0 of 0 expected rounds"),
+        (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "no answered round"),
     ],
 )  # fmt: skip
 def test_how_complete_a_window_is_is_said_in_rounds(seen, said):
