@@ -26,7 +26,8 @@ MEMBERS_NOW = Question(("group_state", "group_members"), """
     FROM group_members m JOIN group_state g USING (cluster_id, group_id)
     WHERE m.cluster_id = $cluster_id AND coalesce(m.ended_before > $to, true)
       AND coalesce(g.ended_before > $to, true) AND g.state IS NOT NULL
-      AND ($search = '' OR contains(lower(m.group_id), lower($search)) OR contains(lower(m.assignment), lower($search)))
+      AND (trim($search) = '' OR contains(lower(m.group_id), lower(trim($search)))
+           OR contains(lower(m.assignment), lower(trim($search))))
     ORDER BY is_behind DESC, m.group_id, m.client_id, m.member_id LIMIT 300""")  # fmt: skip
 
 BROKERS = Question(("brokers",), """
@@ -61,7 +62,7 @@ REPLICA_SIZES = Question(("replica_sizes",), f"""
     SELECT topic, partition, replica, log_dir, size_bytes, offset_lag, offset_lag_unknown, is_future,
            count(*) OVER () AS found
     FROM (FROM replica_sizes WHERE cluster_id = $cluster_id QUALIFY {_NEWEST_OF_BROKER.format(broker="replica")})
-    WHERE $search = '' OR contains(lower(topic), lower($search))
+    WHERE trim($search) = '' OR contains(lower(topic), lower(trim($search)))
     ORDER BY is_future DESC, offset_lag DESC NULLS FIRST, size_bytes DESC, topic, partition, replica
     LIMIT 100""")  # fmt: skip
 

@@ -213,6 +213,11 @@ def nothing_collected(view: View) -> tuple[str, str]:
     )
 
 
+def searched(view: View) -> str:
+    """What belongs into a sentence that denies something, where the search alone may leave it out."""
+    return " that the search finds" if view.search.strip() else ""
+
+
 NOT_OBSERVED = "Grey cells: unknown or not observed, never zero."
 
 
@@ -225,13 +230,6 @@ def lag_chart_notes(partitions: int, shown: int, unknown_reasons: Sequence[str])
         reasons = "; ".join(in_markdown(reason) for reason in unknown_reasons[:3])
         notes.append(f"The total is withheld where a partition is unknown ({reasons}).")
     return notes
-
-
-PARTITION_CHART = (
-    "Solid: lag to the high watermark. Dotted: to the last stable offset, which a read_committed group can read now; "
-    "what lies between is blocked by an open transaction. Unread for: at least so long. A bucket shows the highest "
-    "value seen; roll-ups of more than 15 minutes know the lag to the high watermark alone."
-)
 
 
 def cut_note(shown: int, total: int, what: str, which: str, remedy: str) -> str:

@@ -28,7 +28,8 @@ def listed(view: View, shown_by: Panel) -> None:
     if not found:
         panel.none_seen(
             view,
-            "Nothing that Tidemark sees, and the search and the filter find, changed",
+            "No change" if sort is None else "No change of this kind",
+            "was seen",
             "Widen the window. Between two rounds, and while nothing was collected, nothing is seen.",
         )
         return

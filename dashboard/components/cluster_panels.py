@@ -14,9 +14,11 @@ from dashboard.view import View
 
 
 def share_groups(view: View) -> None:
-    rows = [row for row in cached.now(view, cluster_questions.SHARE_GROUPS) if _is_found(row, view)]
+    rows = [
+        row for row in cached.now(view, cluster_questions.SHARE_GROUPS) if view.finds(row["group_id"], row["topic"])
+    ]
     if not rows:
-        panel.empty("No share group was seen.", "Brokers know them since Kafka 4.1; Health says what was asked for.")
+        panel.none_now(view, "No share group", "Brokers know them since Kafka 4.1; Health says what was asked for.")
         return
     now = cached.now(view, queries.GROUP_STATES)
     states = {row["group_id"]: row for row in now if row["ended_before_ms"] is None}
@@ -26,15 +28,11 @@ def share_groups(view: View) -> None:
     st.caption(cluster_rows.NO_ANSWER_TELLS)
 
 
-def _is_found(row: queries.Row, view: View) -> bool:
-    return view.search.lower() in f"{row['group_id']} {row['topic'] or ''}".lower()
-
-
 def members(view: View, followed_by: Sequence[Panel]) -> None:
     """Members of every group to choose from; `followed_by` shows the group of the chosen one."""
     rows = cached.now(view, cluster_questions.MEMBERS_NOW, search=view.search)
     if not rows:
-        panel.empty("No member of a group was seen.", "Health says what was asked in the newest round.")
+        panel.none_now(view, "No member of a group", "Health says what was asked in the newest round.")
         return
     selection.table(
         "member",

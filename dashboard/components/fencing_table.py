@@ -20,7 +20,8 @@ def draw(found: Sequence[Event], view: View, *, rerun: str) -> None:
     if not found:
         panel.none_seen(
             view,
-            "No producer was seen to be fenced or timed out",
+            "No producer",
+            "was seen to be fenced or timed out",
             "Only topics in header_topics are read for it; the panel above says what was read.",
         )
         return

@@ -17,6 +17,11 @@ def shown(view: View) -> list[Concern]:
     return finding_filters.narrowed(_in_window(view), _chosen())
 
 
+def is_narrowed() -> bool:
+    """Whether a filter is set."""
+    return bool(_chosen())
+
+
 def draw(view: View, rerun: Sequence[str]) -> None:
     """`rerun`: the fragments that show findings."""
     found, asked = _in_window(view), _chosen()

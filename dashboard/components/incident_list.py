@@ -29,8 +29,7 @@ COLUMNS = {
 def draw(view: View) -> None:
     found = incident_answers.rows(view)
     if not found:
-        remedy = "Widen it, or clear the search. Health says what was observed."
-        panel.none_seen(view, "No incident was open", remedy)
+        panel.none_seen(view, "No incident", "was open", f"{panel.look_wider(view)} Health says what was observed.")
         return
     lasting = sum(bool(one.lasting) for one in found)
     st.markdown(f"{wording.plural(len(found), 'incident')}, {wording.count(lasting)} with findings that still last")

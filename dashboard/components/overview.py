@@ -62,8 +62,7 @@ def attention(view: View) -> None:
     """What breaks or weakens a promise now."""
     concerns = answers.urgent(view)
     if not concerns:
-        found = " that the search finds" if view.search.strip() else ""
-        panel.none_seen(view, f"No finding{found} that breaks or weakens a promise is open")
+        panel.none_seen(view, "No finding", "that breaks or weakens a promise is open")
     listed(concerns, view)
 
 
@@ -95,7 +94,7 @@ def strip(view: View) -> None:
     """What broke when, by kind: small, the whole of it is on the page of violations."""
     marks = answers.marks(view)
     if not marks:
-        panel.none_seen(view, "No finding was open")
+        panel.none_seen(view, "No finding", "was open")
         return
     st.echarts_chart(
         small_strip(marks, view),

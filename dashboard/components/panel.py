@@ -19,8 +19,6 @@ from guarantees.promises import Verdict
 
 logger = logging.getLogger(__name__)
 
-LOOK_WIDER = "Widen it, or clear the search."
-
 STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: saturate(.4); position: relative; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + *::after {
@@ -76,12 +74,31 @@ def empty(why: str, remedy: str = "") -> None:
 
 
 def none_seen(
-    view: View, what: str, remedy: str = "", *, signal: Signal = Signal.END_OFFSETS, within: str = "this window"
+    view: View,
+    what: str,
+    happened: str,
+    remedy: str = "",
+    *,
+    signal: Signal = Signal.END_OFFSETS,
+    within: str = "this window",
 ) -> None:
-    """What did not happen in the window (`No group changed its owners`), as far as the rounds tell in which the signal
-    was answered that would have shown it, and what to do.
+    """What did not happen in the window (`No group`, `changed its owners`), as far as the search leaves it in and the
+    rounds tell in which the signal was answered that would have shown it; and what to do.
     """
-    empty(wording.none_seen(what, answers.rounds_seen(view, signal), within), remedy)
+    said = f"{what}{wording.searched(view)} {happened}"
+    empty(wording.none_seen(said, answers.rounds_seen(view, signal), within), remedy)
+
+
+def none_now(view: View, what: str, remedy: str) -> None:
+    """What was not seen in the newest round (`No share group`), and what to do: clear the search where there is one."""
+    empty(
+        f"{what}{wording.searched(view)} was seen.", "Clear the search to see all." if view.search.strip() else remedy
+    )
+
+
+def look_wider(view: View) -> str:
+    """What to do where a window holds nothing."""
+    return "Widen it, or clear the search." if view.search.strip() else "Widen it."
 
 
 def _drawn(panel: Panel) -> None:

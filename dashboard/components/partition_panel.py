@@ -22,12 +22,20 @@ from dashboard.view import View
 
 TABLE_ROWS = 200
 SQL = "dashboard/pages/sql.py"
+PARTITION_CHART = (
+    "Solid: lag to the high watermark. Dotted: to the last stable offset, which a read_committed group can read now; "
+    "what lies between is blocked by an open transaction. Unread for: at least so long. A bucket shows the highest "
+    "value seen; roll-ups of more than 15 minutes know the lag to the high watermark alone."
+)
 
 
 def draw(view: View) -> None:
     """The partition of `?partition=topic-n`, of the group that is shown."""
     group_id, asked = answers.chosen_group(view, st.query_params.get("group")), st.query_params.get("partition")
-    if group_id is None or asked is None:
+    if group_id is None:
+        panel.empty(f"Nothing to draw: no group{wording.searched(view)} was seen.")
+        return
+    if asked is None:
         panel.empty("Select a partition in the table above to see its history and its owners.")
         return
     place = partition_answers.place(view, group_id, asked)
@@ -43,7 +51,7 @@ def draw(view: View) -> None:
     figure = partition_over_time(history, partition_history.owner_spans(owners, states), marks, view)
     alt = "Lag of the partition to both ends, its owners and events over time"
     clicked_moment.draw(figure, view, key="partition-figure", alt=alt)
-    st.caption(f"{wording.PARTITION_CHART} {clicked_moment.HINT if view.is_frozen else ''}")
+    st.caption(f"{PARTITION_CHART} {clicked_moment.HINT if view.is_frozen else ''}")
     _owner(view, owners, states)
     _commits(partition_answers.commits(view, group_id, *place), view)
     _twin(partition_history.table_rows(known))

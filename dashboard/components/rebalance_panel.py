@@ -33,7 +33,8 @@ def table(view: View, followed_by: Sequence[Panel]) -> None:
     """The newest rebalances; those of the last quarter of an hour with the lag the group gained. A storm is one row."""
     found = answers.rebalances(view)
     if not found:
-        panel.none_seen(view, "No group changed its members or owners", panel.LOOK_WIDER, signal=Signal.GROUPS)
+        remedy = panel.look_wider(view)
+        panel.none_seen(view, "No group", "changed its members or owners", remedy, signal=Signal.GROUPS)
         return
     groups = len({row["group_id"] for row in found})
     st.markdown(f"{wording.plural(len(found), 'rebalance')} of {wording.plural(groups, 'group')}")

@@ -22,7 +22,8 @@ def draw(view: View, asked: str | None) -> None:
     name = replication_answers.chosen_name(view, asked)
     one = None if name is None else replication_answers.chosen(view, name)
     if one is None:
-        panel.empty("Nothing to draw: no such partition was observed in this window.", "Select one in the table above.")
+        remedy = "Select one in the table above." if replication_answers.at_risk(view)[0] else ""
+        panel.empty("Nothing to draw: no such partition was observed in this window.", remedy)
         return
     how = "" if asked is not None else " :gray[· none was selected: the worst one, or the one that changed most]"
     st.markdown(f"Partition **{in_markdown(f'{one.topic}-{one.partition}')}**{how}")

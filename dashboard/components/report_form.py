@@ -27,7 +27,7 @@ def choose(view: View, rerun: Sequence[str]) -> None:
     _choice("report", "Report", report_answers.REPORTS, kind, rerun)
     found = report_answers.subjects(view, kind, st.query_params.get("of"))
     if not found and kind == "incident":
-        panel.none_seen(view, "No incident was open", panel.LOOK_WIDER)
+        panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
         return
     if not found:
         overview.no_pipeline(view.without_search())
@@ -51,7 +51,7 @@ def chosen(view: View) -> tuple[str, str | None, str]:
 def incidents(view: View) -> None:
     found = report_answers.known_incidents(view)
     if not found:
-        panel.none_seen(view, "No incident was open", panel.LOOK_WIDER)
+        panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
         return
     rows = [report_answers.incident_row(one, view) for one in found[:SHOWN]]
     tables.plain(rows, None, "Incidents in the window, the newest first")

@@ -22,10 +22,10 @@ def draw(rows: Rows, view: View, asked: View) -> None:
 
 
 def _none(view: View, within: str) -> None:
-    found = " that the search finds" if view.search.strip() else ""
     panel.none_seen(
         view,
-        f"Nothing was seen to happen to a transactional id{found}",
+        "No step of a transactional id",
+        "was seen",
         "Between two samples only the coordinators' own records tell: Health says whether they are read.",
         signal=Signal.TRANSACTIONS,
         within=within,

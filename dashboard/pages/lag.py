@@ -16,7 +16,7 @@ OFFSETS = (Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)
 def groups(view: View) -> None:
     found = answers.group_lag(view)
     if not found:
-        panel.empty("No group with a committed offset was seen.", "Clear the search, or see Health for what was asked.")
+        panel.none_now(view, "No group with a committed offset", "Health says what was asked for.")
         return
     trends, unread_for = groups_shown.trends(view), groups_shown.unread_for(view)
     lag_tables.groups(groups_shown.rows(view), len(found), trends, unread_for, (DETAIL, PARTITION))
@@ -25,7 +25,7 @@ def groups(view: View) -> None:
 def detail(view: View) -> None:
     group_id = answers.chosen_group(view, st.query_params.get("group"))
     if group_id is None:
-        panel.empty("Nothing to draw: no group was seen.")
+        panel.empty(f"Nothing to draw: no group{wording.searched(view)} was seen.")
         return
     history = lag_answers.lag_history(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")

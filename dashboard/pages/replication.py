@@ -20,7 +20,7 @@ def at_risk(view: View) -> None:
     st.markdown(replication.totals(counted[0]))
     known, left_out = answers.at_risk(view)
     if not known:
-        panel.none_seen(view, "None that the search finds is in danger, or was", signal=STATES[0])
+        panel.none_seen(view, "No partition", "is in danger, or was", signal=STATES[0])
         return
     unharmed = coverage.age(view, STATES).verdict(view.to_ms)
     replication_tables.at_risk(known, view, answers.gap_ms(view), unharmed, ONE)
@@ -35,7 +35,7 @@ def elections(view: View) -> None:
     rows, left_out = answers.elections(view)
     overview.listed(answers.unclean(view), view)
     if not rows:
-        panel.none_seen(view, "No partition got another leader", panel.LOOK_WIDER, signal=STATES[0])
+        panel.none_seen(view, "No partition", "got another leader", panel.look_wider(view), signal=STATES[0])
         return
     replication_tables.elections(rows, left_out, view)
     tables.left_out(left_out, 0, "election")

@@ -19,8 +19,10 @@ def strip(view: View) -> None:
 def table(view: View) -> None:
     found = finding_groups.events(finding_filters.shown(view))
     if not found:
-        remedy = "Widen it, or clear search and filters. Health says what was observed."
-        panel.none_seen(view, "No finding was open", remedy)
+        is_narrowed = finding_filters.is_narrowed()
+        what = "No finding of those the filters leave" if is_narrowed else "No finding"
+        wider = "Widen it, or clear search and filters." if is_narrowed else panel.look_wider(view)
+        panel.none_seen(view, what, "was open", f"{wider} Health says what was observed.")
         return
     finding_table.draw(found, view, (TABLE.fragment_key, PROOF.fragment_key))
 

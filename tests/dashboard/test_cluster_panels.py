@@ -47,6 +47,22 @@ def test_without_a_share_group_the_panel_says_so(visit, believable):  # noqa: F8
     assert "No share group was seen" in words(visit(believable, "lag"))
 
 
+def test_where_only_the_search_finds_none_no_share_group_and_no_member_is_denied(visit, told):  # noqa: F811
+    lag, held = (words(visit(told, page, search="nowhere")) for page in ("lag", "rebalances"))
+
+    assert "No share group that the search finds was seen." in lag
+    assert "No group with a committed offset that the search finds was seen." in lag
+    assert "No member of a group that the search finds was seen." in held
+    assert "Brokers know them" not in lag
+    assert "Health says" not in held
+
+
+def test_blanks_around_a_search_word_find_what_the_word_finds(visit, told):  # noqa: F811
+    assert table(visit(told, "lag", search=" packing-queue "), "Not started")
+    assert table(visit(told, "rebalances", search=" packing-queue "), "Standby")
+    assert table(visit(told, "rebalances", search=" "), "Standby")
+
+
 def test_members_that_have_not_followed_come_first_with_their_epochs_targets_and_tasks(visit, told):  # noqa: F811
     behind, *others = table(visit(told, "rebalances"), "Standby")
 

@@ -85,7 +85,7 @@ def test_an_event_of_many_partitions_is_filtered_opened_and_left_again(chromium,
         visit.settle()
         visit.page.wait_for_function(f"window.location.search.includes('{first}')")
         visit.open("/violations?kind=unclean_election&state=closed")
-        visit.page.get_by_text("No finding was open in this window").wait_for()
+        visit.page.get_by_text("No finding of those the filters leave was open in this window").wait_for()
         assert visit.faults == []
 
 

@@ -355,8 +355,21 @@ def test_no_page_says_that_nothing_happened_while_nobody_looked(visit, stale, pa
     said = words(visit(stale, page, search="nowhere", **{"from": format_time(from_ms), "to": format_time(to_ms)}))
 
     assert UNWATCHED in said
-    assert not re.search(r"(was open|members or owners|leader epoch|find, changed) in this window", said)
+    assert not re.search(r"(was open|members or owners|another leader|or was|was seen) in this window", said)
     assert page != "violations" or "Nothing to draw" in said
+
+
+def test_where_only_the_search_or_a_filter_finds_none_nothing_is_denied_of_everything(visit, believable):
+    for page, denied in (
+        ("overview", "No finding that the search finds was open in this window"),
+        ("rebalances", "No group that the search finds changed its members or owners in this window"),
+        ("incident", "No incident that the search finds was open in this window"),
+        ("changes", "No change that the search finds was seen in this window"),
+    ):
+        assert denied in words(visit(believable, page, search="nowhere"))
+    filtered = words(visit(believable, "violations", kind="unclean_election", state="closed"))
+    assert "No finding of those the filters leave was open in this window" in filtered
+    assert "clear the search" in words(visit(believable, "rebalances", search="nowhere"))
 
 
 def test_the_search_narrows_every_table(visit, believable):

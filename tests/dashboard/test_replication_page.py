@@ -150,15 +150,15 @@ def test_the_search_narrows_partitions_and_elections_but_not_the_selected_one(vi
 def test_a_search_that_finds_nothing_says_so(visit, told):
     said = words(visit(told, "replication", search="nowhere", **window()))
 
-    assert "None that the search finds is in danger" in said
-    assert "No partition got another leader" in said
+    assert "No partition that the search finds is in danger, or was in this window" in said
+    assert "No partition that the search finds got another leader in this window" in said
     assert "no such partition was observed" in said
 
 
 def test_without_danger_the_partition_that_changed_most_is_drawn(visit, told):
     said = words(visit(told, "replication", search="orders", **window()))
 
-    assert "None that the search finds is in danger" in said
+    assert "No partition that the search finds is in danger, or was in this window" in said
     assert "Partition **orders\\-0**" in said
 
 
@@ -184,7 +184,7 @@ def test_what_was_at_risk_for_a_while_is_listed_and_none_is_denied(visit, tmp_pa
     assert list(rows["State"]) == ["in sync again", "no longer listed"]
     assert list(rows["Below min ISR"]) == ["never seen", "at least 295 seconds"]
     assert "in danger" not in words(app)
-    assert "No partition got another leader in this window" in words(app)
+    assert "No partition that the search finds got another leader in this window" in words(app)
 
 
 def test_old_evidence_is_stale_and_what_had_recovered_is_not_green(visit, told):

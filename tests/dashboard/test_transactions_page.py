@@ -181,7 +181,7 @@ def test_the_search_narrows_transactions_lanes_and_fencings(visit, believable):
     app = visit(believable, PAGE, search="tx-1")
 
     assert set(table(app, "Open transactions, worst first")["Transactional id"]) == {"transfer-tx-1", "invoice-tx-1"}
-    assert "No producer was seen to be fenced" in words(app)
+    assert "No producer that the search finds was seen to be fenced" in words(app)
     nothing = visit(believable, PAGE, search="no such thing")
     assert "No open transaction matches the search" in words(nothing)
 
@@ -206,7 +206,7 @@ def test_steps_of_a_window_longer_than_a_day_are_said_to_be_those_of_its_last_da
     assert note in words(visit(believable, PAGE, range="7d"))
     assert note not in words(visit(believable, PAGE, range="24h"))
 
-    nothing = "Nothing was seen to happen to a transactional id in"
+    nothing = "No step of a transactional id was seen in"
     assert f"{nothing} the last 24 h of this window, as far as" in words(visit(bare, PAGE, range="7d"))
     assert f"{nothing} this window, as far as" in words(visit(bare, PAGE, range="24h"))
 
