@@ -5,7 +5,7 @@ from typing import Any
 
 from dashboard import wording
 from dashboard.transaction_commands import Part
-from dashboard.transactions import OpenTransaction
+from dashboard.transactions import Asked, OpenTransaction
 from dashboard.view import View
 from guarantees.findings import Finding
 from guarantees.lag import MARKER_SLACK
@@ -22,14 +22,15 @@ ABORT_LISTED = (
 )
 
 
-def none_chosen(asked: str | None) -> tuple[str, str]:
-    """Why no transaction is shown in full."""
-    if asked is None:
+def none_chosen(chosen: str | None, asked: Asked) -> tuple[str, str]:
+    """Why no transaction is shown in full; that the chosen one is not open is only said where everybody answered."""
+    if chosen is None:
         return "Select a transaction in the table to see its partitions, who waits, and the commands to look at it.", ""
-    return (
-        "This transaction is not open at the end of this window.",
-        "It may have ended: its outcome is below, if read.",
-    )
+    if not asked.coordinators:
+        return f"Whether this transaction is open is not known: {asked.missing} did not all tell.", "See Health."
+    if not asked.leaders:
+        return f"No coordinator lists this transaction; {asked.missing} did not all tell of theirs.", "See Health."
+    return "This transaction was not open in the newest round.", "It may have ended: its outcome is below, if read."
 
 
 def advice(one: OpenTransaction) -> list[str]:

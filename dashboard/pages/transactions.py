@@ -21,7 +21,7 @@ def open_ones(view: View) -> None:
 def chosen(view: View) -> None:
     asked = st.query_params.get("transaction")
     if (one := transaction_answers.chosen(view, asked)) is None:
-        panel.empty(*transaction_facts.none_chosen(asked))
+        panel.empty(*transaction_facts.none_chosen(asked, transaction_answers.asked(view)))
         return
     parts = transaction_answers.parts(view, one)
     transaction_tables.headline(one)

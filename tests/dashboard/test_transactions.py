@@ -398,6 +398,17 @@ def test_what_was_found_where_not_all_told_is_at_least_so_much_and_no_green_ligh
 # What is said of one.
 
 
+def test_that_the_chosen_transaction_is_not_open_is_only_said_where_everybody_told():
+    def said(**silent):
+        return transaction_facts.none_chosen("1-1", replace(ALL_TOLD, **silent))[0]
+
+    assert said() == "This transaction was not open in the newest round."
+    unknown = "Whether this transaction is open is not known: the coordinators"
+    assert said(coordinators=False) == f"{unknown} did not all tell."
+    assert said(coordinators=False, leaders=False) == f"{unknown} and the partitions' leaders did not all tell."
+    assert said(leaders=False).startswith("No coordinator lists this transaction; the partitions' leaders did not all")
+
+
 def test_an_ongoing_transaction_ends_by_itself_at_its_timeout_and_is_not_to_be_aborted():
     (said,) = transaction_facts.advice(one())
 

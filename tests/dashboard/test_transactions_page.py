@@ -138,7 +138,7 @@ def test_the_chosen_transaction_leads_to_its_findings(visit, believable):
 
 def test_without_a_choice_and_with_an_ended_one_the_page_says_so(visit, believable):
     assert "Select a transaction in the table" in words(visit(believable, PAGE))
-    assert "not open at the end of this window" in words(visit(believable, PAGE, transaction="1-1"))
+    assert "This transaction was not open in the newest round." in words(visit(believable, PAGE, transaction="1-1"))
 
 
 def test_outcomes_are_drawn_with_what_was_not_read_and_how_they_are_counted(visit, believable):
@@ -193,11 +193,14 @@ def test_a_waiting_group_finds_the_transaction_it_waits_for(visit, believable):
 
 
 def test_that_there_is_none_is_only_said_where_every_coordinator_answered(visit, bare, tmp_path):
-    app = visit(bare, PAGE)
-    refused = visit(_bare(tmp_path, refused=2), PAGE)
+    app, silent = visit(bare, PAGE), _bare(tmp_path, refused=2)
+    refused = visit(silent, PAGE)
 
     assert "No coordinator lists an open transaction" in words(app)
     assert "Whether a transaction is open is not known: the coordinators" in words(refused)
+    chosen = words(visit(silent, PAGE, transaction=NORMAL))
+    assert "Whether this transaction is open is not known: the coordinators" in chosen
+    assert "was not open" not in chosen
     assert "Not permitted: 2 of" in words(refused)
 
 
