@@ -6,6 +6,7 @@ from dashboard import (
     cached,
     concerns,
     coverage,
+    expired,
     finding_groups,
     known_findings,
     lag_answers,
@@ -132,7 +133,8 @@ def _standings(view: View) -> list[Standing]:
     ids, missed = record_evidence.sampled_topics(view), record_evidence.never_compared(view)
     known = concerns.ByReach(history.finding for history in known_findings.findings(view).values())
     rounds = rounds_seen(view)
-    newest = standing.newest(coverage.by_signal(view), coverage.age(view, ()).observed_at_ms)
+    observed_at_ms = coverage.age(view, ()).observed_at_ms
+    newest = standing.newest(coverage.by_signal(view), observed_at_ms, expired.now(view))
     judged = (
         pipeline_verdict(
             pipeline,
@@ -185,8 +187,9 @@ def overview_tiles(view: View) -> tuple[Tile, ...]:
     """How much: lag, losses, duplicates, replication, transactions."""
     known, share = found(view), cached.settings().thresholds.transaction_overdue_share
     copies, every = record_evidence.counted_in_last_day(view, known), pipelines(view)
+    begins = lag_answers.trend_begins(view, SPARK_POINTS)
     return (
-        tiles.lag(group_lag(view), cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)),
+        tiles.lag(group_lag(view), cluster_trend(view), begins, expired.now(view)),
         tiles.lost(known, record_evidence.comparisons(view), record_evidence.compared(view), view.to_ms),
         tiles.duplicates(copies, record_evidence.sampled(view), record_evidence.read(view, every), view.to_ms),
         tiles.replication(cached.now(view, queries.REPLICATION)),
@@ -209,12 +212,6 @@ def found_partitions(view: View, group_id: str) -> Rows:
     rows = partition_lag(view, group_id)
     found = [row for row in rows if view.finds(f"{row['topic']}-{row['partition']}")]
     return rows if view.finds(group_id) or not found else found
-
-
-def owners(view: View, group_id: str) -> Rows:
-    """Members in force now."""
-    rows = cached.now(view, queries.MEMBERS, group_id=group_id)
-    return [row for row in rows if row["ended_before_ms"] is None]
 
 
 def events(view: View, group_id: str) -> list[Mark]:

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dashboard import cached, concerns, known_findings, lag_questions, shapes
+from dashboard import cached, concerns, known_findings, lag_questions, queries, shapes
 from dashboard.cached import Heard
 from dashboard.lag_steps import LagSteps
+from dashboard.queries import Rows
 from dashboard.remembered import remembered
 from dashboard.view import RAW_WINDOW_MS, View
 
@@ -27,6 +28,12 @@ def lag_history(view: View, group_id: str) -> shapes.LagHistory:
     if known is None:
         return shapes.lag_history([], view.from_ms, view.to_ms, cached.step_ms(view.cluster))
     return _lag_history(cached.data_dir(), view.from_ms, view.to_ms, known, group_id)
+
+
+def owners(view: View, group_id: str) -> Rows:
+    """Members in force now."""
+    rows = cached.now(view, queries.MEMBERS, group_id=group_id)
+    return [row for row in rows if row["ended_before_ms"] is None]
 
 
 def lag_trend(view: View, points: int) -> Mapping[str, tuple[int | None, ...]]:

@@ -10,6 +10,7 @@ from guarantees.cadence import rounds_apart
 from guarantees.completeness import RoundsSeen
 from guarantees.observations import Coverage, Signal
 from guarantees.promises import Pipeline, Verdict
+from guarantees.unknown import Unknown
 from guarantees.verdicts import OF_NO_PIPELINE, PipelineVerdict, Sight
 from store.coverage import coverage as coverage_of
 
@@ -54,17 +55,21 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Newest:
-    """The newest round of a cluster: when the oldest of its essential signals arrived, and what each signal covered."""
+    """The newest round of a cluster: when the oldest of its essential signals arrived, and what each signal covered.
+
+    `not_kept`: that its samples are not kept any more.
+    """
 
     observed_at_ms: int | None
     coverage: tuple[Coverage, ...]
     is_complete: bool
+    not_kept: Unknown | None = None
 
 
-def newest(coverage: Sequence[Row], observed_at_ms: int | None) -> Newest:
+def newest(coverage: Sequence[Row], observed_at_ms: int | None, not_kept: Unknown | None = None) -> Newest:
     """Said once for all pipelines."""
     covered = tuple(_covered(row) for row in coverage if row["signal"] not in OF_NO_PIPELINE)
-    return Newest(observed_at_ms, covered, all(one.is_complete for one in covered))
+    return Newest(observed_at_ms, covered, all(one.is_complete for one in covered), not_kept)
 
 
 def sight(
@@ -87,6 +92,7 @@ def sight(
         sampled_topics=sampled_topics,
         rounds=rounds,
         never_compared={topic: never_compared[topic] for topic in pipeline.topics if topic in never_compared},
+        not_kept=newest.not_kept,
     )
 
 
@@ -118,11 +124,11 @@ def standing(judged: PipelineVerdict, group_lag: Sequence[Row], trends: Mapping[
     pipeline = judged.pipeline
     own = [row for row in group_lag if row["group_id"] == pipeline.group_id and row["topic"] == pipeline.source]
     row = own[0] if own else None
-    is_whole = row is not None and not row["unknown"]
+    is_whole, gone = row is not None and not row["unknown"], judged.sight.not_kept
     return Standing(
         judged=judged,
         lag=row["lag"] if row is not None and is_whole else None,
-        lag_unknown="no commit was seen" if row is None else row["unknown_reason"],
+        lag_unknown=row["unknown_reason"] if row else gone.reason if gone else "no commit was seen",
         trend=tuple(trends.get(pipeline.group_id, ())),
     )
 

@@ -13,6 +13,7 @@ from dashboard.transactions import Asked, OpenTransaction
 from guarantees.findings import Bounds, Kind, Unit
 from guarantees.promises import Verdict
 from guarantees.rules.transactions import TransactionClass
+from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
 DAY_MS = 86_400_000
@@ -54,10 +55,15 @@ def unknown(label: str, reason: str) -> Tile:
     return Tile(label, "Unknown", reason, Verdict.UNKNOWN)
 
 
-def lag(group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]], begins: Mapping[str, int]) -> Tile:
+def lag(
+    group_lag: Sequence[Row],
+    trends: Mapping[str, Sequence[int | None]],
+    begins: Mapping[str, int],
+    not_kept: Unknown | None = None,
+) -> Tile:
     """Offsets behind, summed over the groups that are wholly known; the others are counted apart."""
     if not group_lag:
-        return unknown("Lag, offsets", "no group with a commit was seen")
+        return unknown("Lag, offsets", not_kept.reason if not_kept else "no group with a commit was seen")
     whole = [row for row in group_lag if row["unknown"] == 0 and row["lag"] is not None]
     partitions = sum(row["unknown"] for row in group_lag)
     if not whole:

@@ -86,7 +86,8 @@ class Sight:
 
     `newest_evidence_at_ms` is the newest sample that concerns it, None where there is none; `coverage` that of the
     newest round, as far as it concerns the pipeline; `sampled_topics` have message ids sampled in the window; `rounds`
-    are those of the window; `never_compared` says of topics that are not among the sampled what of them hides a copy.
+    are those of the window; `never_compared` says of topics that are not among the sampled what of them hides a copy;
+    `not_kept`: that what was sampled then is not kept any more.
     """
 
     newest_evidence_at_ms: int | None
@@ -95,6 +96,7 @@ class Sight:
     sampled_topics: frozenset[str]
     rounds: RoundsSeen
     never_compared: Mapping[str, str] = field(default_factory=dict)
+    not_kept: Unknown | None = None
 
     def unsampled(self, topic: str) -> str:
         """Why a topic tells nothing of its ids."""
@@ -169,7 +171,7 @@ def _is_stale(sight: Sight, now_ms: int) -> bool:
 def _blind_spots(pipeline: Pipeline, sight: Sight, unseen: Iterable[Unknown]) -> list[Unknown]:
     """What keeps the promise from being called kept; `unseen` are the essentials that are missing."""
     if sight.newest_evidence_at_ms is None:
-        return [Unknown("nothing was observed yet")]
+        return [sight.not_kept or Unknown("nothing was observed yet")]
     return [*unseen, *_unseen_records(pipeline, sight)]
 
 

@@ -18,7 +18,7 @@ def share_groups(view: View) -> None:
         row for row in cached.now(view, cluster_questions.SHARE_GROUPS) if view.finds(row["group_id"], row["topic"])
     ]
     if not rows:
-        panel.none_now(view, "No share group", "Brokers know them since Kafka 4.1; Health says what was asked for.")
+        panel.none_sampled(view, "No share group", "Brokers know them since Kafka 4.1; Health says what was asked for.")
         return
     now = cached.now(view, queries.GROUP_STATES)
     states = {row["group_id"]: row for row in now if row["ended_before_ms"] is None}
@@ -62,7 +62,7 @@ def cluster(view: View) -> None:
 def controllers(view: View) -> None:
     rows = cached.now(view, cluster_questions.QUORUM)
     if not rows:
-        panel.empty("Nobody told who the controllers are.", "That needs DESCRIBE on the cluster.")
+        panel.unsampled(view, "Nobody told who the controllers are.", "That needs DESCRIBE on the cluster.")
         return
     leader = rows[0]["controller"]
     word = "An election of the controllers is under way" if leader is None else f"Controller **{leader}** leads"
@@ -75,7 +75,8 @@ def controllers(view: View) -> None:
 def stored(view: View) -> None:
     directories = asked_last(view, cluster_questions.LOG_DIRS)
     if not directories:
-        panel.empty("No broker told what it stores.", "That needs DESCRIBE on the cluster; it is asked once a minute.")
+        remedy = "That needs DESCRIBE on the cluster; it is asked once a minute."
+        panel.unsampled(view, "No broker told what it stores.", remedy)
         return
     tables.plain([cluster_rows.directory_row(row) for row in directories], None, "Log directories of the brokers")
     rows = asked_last(view, cluster_questions.REPLICA_SIZES, search=view.search)

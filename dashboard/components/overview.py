@@ -5,7 +5,7 @@ from math import nan
 
 import streamlit as st
 
-from dashboard import answers, finding_groups, proposals, standing, wording
+from dashboard import answers, expired, finding_groups, proposals, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
 from dashboard.components import acting, evidence, local_time, panel, story
 from dashboard.components.grades import grade
@@ -33,6 +33,9 @@ def no_pipeline(view: View) -> None:
     """Why the table has no row, and what to do."""
     if view.search.strip():
         panel.empty("No pipeline matches the search.", "Clear it to see all.")
+        return
+    if not_kept := expired.now(view):
+        panel.empty(f"No pipeline is declared, and none can be proposed: {not_kept.reason}.", expired.REMEDY)
         return
     panel.empty(
         "No pipeline is known: none is declared, and no group's commits were seen to propose one from.",

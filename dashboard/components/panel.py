@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard import answers, cached, coverage, wording
+from dashboard import answers, cached, coverage, expired, wording
 from dashboard.components import toolbar
 from dashboard.freshness import Freshness
 from dashboard.names import cut, in_markdown
@@ -94,6 +94,26 @@ def none_now(view: View, what: str, remedy: str) -> None:
     empty(
         f"{what}{wording.searched(view)} was seen.", "Clear the search to see all." if view.search.strip() else remedy
     )
+
+
+def none_sampled(view: View, what: str, remedy: str) -> None:
+    """The same of what samples alone tell: where they are not kept, that."""
+    if not _not_kept(view):
+        none_now(view, what, remedy)
+
+
+def unsampled(view: View, why: str, remedy: str) -> None:
+    """Nothing to show of what samples alone tell: that they are not kept, else why and what to do."""
+    if not _not_kept(view):
+        empty(why, remedy)
+
+
+def _not_kept(view: View) -> bool:
+    """Says so where the samples of the newest round are not kept any more."""
+    if (not_kept := expired.now(view)) is None:
+        return False
+    empty(expired.sentence(not_kept), expired.REMEDY)
+    return True
 
 
 def look_wider(view: View) -> str:

@@ -7,6 +7,7 @@ from dashboard import (
     answers,
     cached,
     commit_rows,
+    expired,
     lag_answers,
     partition_answers,
     partition_history,
@@ -19,6 +20,8 @@ from dashboard.components import clicked_moment, grid, local_time, panel, tables
 from dashboard.names import in_markdown
 from dashboard.queries import Rows
 from dashboard.view import View
+from guarantees.observations import Signal
+from guarantees.unknown import Unknown
 
 TABLE_ROWS = 200
 SQL = "dashboard/pages/sql.py"
@@ -40,7 +43,7 @@ def draw(view: View) -> None:
         return
     place = partition_answers.place(view, group_id, asked)
     if place is None:
-        panel.empty("The group has no such partition.", "Select one in the table above.")
+        panel.unsampled(view, "The group has no such partition.", "Select one in the table above.")
         return
     st.markdown(f"**{in_markdown(asked)}** of group **{in_markdown(group_id)}**")
     known = partition_answers.points(view, group_id, *place)
@@ -90,14 +93,26 @@ def _choose(key: str) -> None:
 
 def _commits(rows: Rows, view: View) -> None:
     with st.expander("Its commits, the newest first"):
+        not_kept = expired.in_window(view)
         if not rows:
-            panel.empty("No commit of the group on this partition was seen to change in this window.")
+            _no_commit(view, not_kept)
             return
         shown = pd.DataFrame([commit_rows.table_row(row, view) for row in rows])
         shown["Commits"] = pd.array(shown["Commits"].tolist(), dtype="Int64")
         grid.draw(shown, placeholder="–", column_config=COMMIT_COLUMNS, alt="Commits, the newest first")
         if (found := rows[0]["found"]) > len(rows):
             st.caption(wording.cut_note(len(rows), found, "commits", "the newest", "A shorter window shows others."))
+        if not_kept:
+            st.caption(expired.sentence(not_kept))
+
+
+def _no_commit(view: View, not_kept: Unknown | None) -> None:
+    """Whatever is searched for: the partition is chosen."""
+    what, everything = "No commit of the group on this partition", view.without_search()
+    if not_kept:
+        panel.empty(f"{what} that changed is known of this window: {not_kept.reason}.", expired.REMEDY)
+    else:
+        panel.none_seen(everything, what, "was seen to change", signal=Signal.COMMITTED_OFFSETS)
 
 
 COMMIT_COLUMNS = {

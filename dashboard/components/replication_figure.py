@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from dashboard import chart_rows, replication_answers
+from dashboard import chart_rows, expired, replication_answers
 from dashboard.charts.frame import STILL
 from dashboard.charts.replication import replication_over_time
 from dashboard.components import panel, replication_tables, twins
 from dashboard.names import in_markdown
 from dashboard.replication_answers import Chosen
-from dashboard.view import View
+from dashboard.view import RAW_WINDOW_MS, View
 
 WHAT_IS_DRAWN = (
     "Not replicated yet: high watermark to the leader's log end. Held by a transaction: last stable offset to high "
@@ -41,7 +41,9 @@ def _notes(one: Chosen, view: View) -> list[str]:
     if view.needs_rollups:
         notes.append("Offsets exist as samples for the last 15 minutes of the window; the lanes cover all of it.")
     if not one.offsets:
-        notes.append("No sample of its offsets was stored in those 15 minutes.")
+        not_kept = expired.between(view.to_ms - RAW_WINDOW_MS, view.to_ms)
+        stored = "No sample of its offsets was stored in the last 15 minutes of the window."
+        notes.append(expired.sentence(not_kept) if not_kept else stored)
     if all(row["eligible_leader_replicas"] is None for row in one.history):
         notes.append("No ELR lane: the feature is off (KIP-966), or nobody asked because every replica was in sync.")
     return notes

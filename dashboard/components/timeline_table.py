@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import timeline_rows, wording
+from dashboard import expired, timeline_rows, wording
 from dashboard.components import grid, panel, tables
 from dashboard.queries import Rows
 from dashboard.view import View
@@ -12,13 +12,20 @@ from guarantees.observations import Signal
 
 def draw(rows: Rows, view: View, asked: View) -> None:
     """The newest steps that the search finds of `view`: as much of the window `asked` for."""
-    is_cut = view.from_ms > asked.from_ms
+    is_cut, not_kept = view.from_ms > asked.from_ms, expired.in_window(view)
+    if not rows and not_kept:
+        panel.empty(
+            f"No step of a transactional id{wording.searched(view)} is known: {not_kept.reason}.", expired.REMEDY
+        )
+        return
     if not rows:
         _none(view, "the last 24 h of this window" if is_cut else "this window")
         return
     _table(rows, view)
     if is_cut:
         st.caption("Only the last 24 h of the window are shown: what tells of transactional ids is raw and expires.")
+    if not_kept:
+        st.caption(expired.sentence(not_kept))
 
 
 def _none(view: View, within: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, transaction_commands, transaction_facts, transaction_words, wording
+from dashboard import cached, expired, transaction_commands, transaction_facts, transaction_words, wording
 from dashboard.components import grid, selection, story, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut, in_markdown, is_cut, visible
@@ -109,12 +109,12 @@ PART_COLUMNS = {
 }
 
 
-def readers(rows: Rows, has_commits: bool) -> None:
-    """Groups with a commit there, and whether they would wait; `has_commits`: all commits of groups are known."""
+def readers(rows: Rows, has_commits: bool, view: View) -> None:
+    """Groups with a commit there, and whether they would wait; `has_commits`: all commits of groups were answered."""
     if not rows:
+        why = expired.now(view) or (None if has_commits else COMMITS_INCOMPLETE)
         none = "No group with a commit on its partitions was seen."
-        unknown = f"Who has a commit on its partitions is unknown: {COMMITS_INCOMPLETE.reason}."
-        st.markdown(f":gray[{none if has_commits else unknown}]")
+        st.markdown(f":gray[{f'Who has a commit on its partitions is unknown: {why.reason}.' if why else none}]")
         return
     shown = [transaction_facts.reader_row(row) for row in rows[:SHOWN_READERS]]
     for row in shown:

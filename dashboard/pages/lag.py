@@ -16,7 +16,7 @@ OFFSETS = (Signal.LOG_START, Signal.COMMITTED_OFFSETS, Signal.END_OFFSETS)
 def groups(view: View) -> None:
     found = answers.group_lag(view)
     if not found:
-        panel.none_now(view, "No group with a committed offset", "Health says what was asked for.")
+        panel.none_sampled(view, "No group with a committed offset", "Health says what was asked for.")
         return
     trends, unread_for = groups_shown.trends(view), groups_shown.unread_for(view)
     lag_tables.groups(groups_shown.rows(view), len(found), trends, unread_for, (DETAIL, PARTITION))
@@ -36,7 +36,7 @@ def detail(view: View) -> None:
     notes = wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)
     st.caption(" ".join([*notes, *([clicked_moment.HINT] if view.is_frozen else [])]))
     twins.draw("lag", lambda: chart_rows.of_lag(history, events))
-    rows, members = answers.found_partitions(view, group_id), answers.owners(view, group_id)
+    rows, members = answers.found_partitions(view, group_id), lag_answers.owners(view, group_id)
     lag_tables.group_partitions(group_id, rows, members, answers.unread_by_partition(view, group_id), PARTITION)
 
 

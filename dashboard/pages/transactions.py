@@ -26,7 +26,7 @@ def chosen(view: View) -> None:
     parts = transaction_answers.parts(view, one)
     transaction_tables.headline(one)
     transaction_tables.partitions(parts, one, view)
-    transaction_tables.readers(transaction_answers.readers(view, one), transaction_answers.has_commits(view))
+    transaction_tables.readers(transaction_answers.readers(view, one), transaction_answers.has_commits(view), view)
     transaction_tables.findings(transaction_answers.findings(view, one))
     transaction_tables.commands(parts, one, view)
 

@@ -451,6 +451,8 @@ def test_what_a_group_has_left_is_no_lag_of_its_pipeline_and_says_why():
         "a leftover",
     )
     assert standing.standing(judged, [], {}).lag_unknown == "no commit was seen"
+    gone = replace(judged, sight=replace(SIGHT, not_kept=Unknown("no samples are kept")))
+    assert standing.standing(gone, [], {}).lag_unknown == "no samples are kept"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from guarantees.completeness import RoundsSeen
 from guarantees.findings import Finding, Grade, Kind, Place, Statement
 from guarantees.observations import Signal
 from guarantees.promises import Guarantee, Pipeline, Verdict, judge
+from guarantees.unknown import Unknown
 from guarantees.verdicts import ESSENTIAL, OF_GROUP, OF_TOPIC, Sight, concerns, pipeline_verdict
 from tests.guarantees.builders import complete
 
@@ -105,6 +106,9 @@ def test_all_that_is_not_seen_is_said():
     nothing_yet = verdict(sight=BLIND["nothing yet"])
     assert [one.reason for one in nothing_yet.unknowns] == ["nothing was observed yet"]
     assert not nothing_yet.is_stale
+    gone = Unknown("no samples of this time are kept")
+    expired = verdict(sight=replace(BLIND["nothing yet"], not_kept=gone))
+    assert (expired.verdict, expired.unknowns) == (Verdict.UNKNOWN, (gone,))
     assert [one.reason for one in verdict(pipeline=replace(PIPELINE, sink=None)).unknowns] == [
         "losses: without a sink, what the group did with a record is not observable"
     ]
