@@ -10,6 +10,7 @@ from dashboard import (
     finding_groups,
     known_findings,
     lag_answers,
+    left_topics,
     partition_questions,
     promise_questions,
     proposals,
@@ -18,6 +19,7 @@ from dashboard import (
     shapes,
     standing,
     tiles,
+    total_lag,
     transaction_answers,
 )
 from dashboard.concerns import Concern
@@ -27,6 +29,7 @@ from dashboard.rebalance_questions import STATES
 from dashboard.shapes import Mark
 from dashboard.standing import Standing
 from dashboard.tiles import Tile
+from dashboard.total_lag import TotalLag
 from dashboard.view import RAW_WINDOW_MS, View
 from guarantees.completeness import RoundsSeen
 from guarantees.observations import Signal
@@ -67,18 +70,11 @@ def rounds_seen(view: View, signal: Signal = Signal.END_OFFSETS) -> RoundsSeen:
     return standing.rounds_seen(rows, view.from_ms, view.to_ms, cached.step_ms(view.cluster), signal)
 
 
-# A group's lag on a topic that none of its members reads.
-LEFT = {"is_left": True, "lag": None, "unknown_reason": "no member reads the topic any more: a leftover, not lag"}
-READ = {"is_left": False}
-
-
 @cached.shared
 def group_lag(view: View) -> Rows:
     """Lag now of the groups and topics the search finds; what a group has left has none (C10)."""
-    rows = cached.group_lag(view)
-    left = concerns.left_topics(history.finding for history in known_findings.findings(view).values())
-    found = [row for row in rows if view.finds(row["group_id"], row["topic"])]
-    return [row | (LEFT if (row["group_id"], row["topic"]) in left else READ) for row in found]
+    found = [row for row in cached.group_lag(view) if view.finds(row["group_id"], row["topic"])]
+    return left_topics.marked(found, left_topics.left_topics(view))
 
 
 def cluster_trend(view: View) -> Mapping[str, tuple[int | None, ...]]:
@@ -86,10 +82,10 @@ def cluster_trend(view: View) -> Mapping[str, tuple[int | None, ...]]:
     return lag_answers.lag_trend(view, SPARK_POINTS)
 
 
-def cluster_lag(view: View) -> tuple[int | None, ...]:
+def cluster_lag(view: View) -> TotalLag:
     """Total lag of the cluster over the window, whatever is searched for."""
     trends, begins = cluster_trend(view), lag_answers.trend_begins(view, SPARK_POINTS)
-    return tiles.total(group_lag(view.without_search()), trends, begins)
+    return total_lag.total(group_lag(view.without_search()), trends, begins)
 
 
 def found(view: View) -> list[Concern]:

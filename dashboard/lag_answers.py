@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dashboard import cached, concerns, known_findings, lag_questions, queries, shapes
+from dashboard import cached, lag_questions, left_topics, queries, shapes
 from dashboard.cached import Heard
 from dashboard.lag_steps import LagSteps
 from dashboard.queries import Rows
@@ -52,7 +52,7 @@ def trend_begins(view: View, points: int) -> Mapping[str, int]:
 
 
 def _known_trend(view: View, known: Heard, points: int) -> Trends:
-    left = tuple(sorted(concerns.left_topics(one.finding for one in known_findings.findings(view).values())))
+    left = tuple(sorted(left_topics.left_topics(view)))
     return _lag_trend(cached.data_dir(), view.from_ms, view.to_ms, known, points, left)
 
 

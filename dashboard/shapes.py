@@ -133,15 +133,20 @@ def trend_begins(rows: Iterable[Row], from_ms: int, step_ms: int) -> dict[str, i
     return {group_id: at if at > 1 else 0 for group_id, at in points.items()}
 
 
+def open_end(series: Sequence[int | None], window_ms: int) -> int:
+    """How many points at the end of a series over a window are not over, or not rolled up yet; 0 where more are unknown
+    than that explains.
+    """
+    unknown = sum(1 for _ in takewhile(lambda value: value is None, reversed(series)))
+    return unknown if unknown <= 1 + ROLLED_UP_AFTER_MS * len(series) // window_ms else 0
+
+
 def newest_run(series: Sequence[int | None], window_ms: int) -> list[int]:
     """The newest stretch without a gap of a series over a window: a sparkline in a table cannot show one.
 
     It seems to end now, so only what is not over, or not rolled up yet, may be unknown after it.
     """
-    open_end = sum(1 for _ in takewhile(lambda value: value is None, reversed(series)))
-    if open_end > 1 + ROLLED_UP_AFTER_MS * len(series) // window_ms:
-        return []
-    newest = reversed(series[: len(series) - open_end])
+    newest = reversed(series[: len(series) - open_end(series, window_ms)])
     run = [value for value in takewhile(lambda value: value is not None, newest) if value is not None]
     return run[::-1] if len(run) > 1 else []
 

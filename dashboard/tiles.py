@@ -9,6 +9,7 @@ from dashboard import wording
 from dashboard.amounts import added, none_seen_upper
 from dashboard.concerns import Concern
 from dashboard.finding_times import newest_ms
+from dashboard.total_lag import total
 from dashboard.transactions import Asked, OpenTransaction
 from guarantees.findings import Bounds, Kind, Unit
 from guarantees.promises import Verdict
@@ -17,6 +18,7 @@ from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
 DAY_MS = 86_400_000
+NO_COMMIT_READ = "no commit is known on a topic that is still read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,30 +63,24 @@ def lag(
     begins: Mapping[str, int],
     not_kept: Unknown | None = None,
 ) -> Tile:
-    """Offsets behind, summed over the groups that are wholly known; the others are counted apart."""
+    """Offsets behind, as far as they are known: at least so many where partitions are unknown, which are counted."""
     if not group_lag:
         return unknown("Lag, offsets", not_kept.reason if not_kept else "no group with a commit was seen")
-    whole = [row for row in group_lag if row["unknown"] == 0 and row["lag"] is not None]
-    partitions = sum(row["unknown"] for row in group_lag)
-    if not whole:
-        return unknown("Lag, offsets", f"{wording.plural(partitions, 'partition')} cannot be read")
-    series = total(group_lag, trends, begins)
-    left = sum(row["is_left"] for row in group_lag)
-    note = _trend(series) + (f" · {wording.plural(partitions, 'partition')} unknown" if partitions else "")
-    note += f" · {wording.plural(left, 'topic')} no longer read" if left else ""
-    return Tile("Lag, offsets", wording.compact(sum(row["lag"] for row in whole)), note, None, series)
-
-
-def total(
-    group_lag: Sequence[Row], trends: Mapping[str, Sequence[int | None]], begins: Mapping[str, int]
-) -> tuple[int | None, ...]:
-    """Lag of the groups that are wholly known now, point by point; unknown where it is of any of them.
-
-    A group counts from the point at which it was seen first: before it there was none.
-    """
-    groups = {row["group_id"] for row in group_lag if row["lag"] is not None}
-    groups -= {row["group_id"] for row in group_lag if row["unknown"]}
-    return _sum([(begins.get(group_id, 0), trends[group_id]) for group_id in sorted(groups) if group_id in trends])
+    read = [row for row in group_lag if not row["is_left"]]
+    lags = [row["lag"] for row in read if row["lag"] is not None]
+    partitions = sum(row["unknown"] for row in read)
+    if not lags:
+        why = f"{wording.plural(partitions, 'partition')} cannot be read" if partitions else NO_COMMIT_READ
+        return unknown("Lag, offsets", why)
+    drawn, left = total(read, trends, begins), len(group_lag) - len(read)
+    notes = [
+        _trend(drawn.series) + (" as far as known" if partitions or drawn.left_out else ""),
+        f"{wording.plural(partitions, 'partition')} unknown" if partitions else "",
+        f"{wording.plural(drawn.left_out, 'group')} not in the trend" if drawn.left_out else "",
+        f"{wording.plural(left, 'topic')} no longer read" if left else "",
+    ]
+    value = f"{'≥ ' if partitions else ''}{wording.compact(sum(lags))}"
+    return Tile("Lag, offsets", value, " · ".join(filter(None, notes)), None, drawn.series)
 
 
 def lost(concerns: Iterable[Concern], comparisons: Sequence[Row], reach: Reach, at_ms: int) -> Tile:
@@ -170,13 +166,6 @@ def _counted_since(found: Iterable[Concern], at_ms: int) -> str:
     known = [one.finding for one in found if one.finding.bounds and one.finding.bounds.estimate is None]
     earliest_ms = min((one.happened_at_ms for one in known), default=at_ms)
     return f" · counted since {wording.since(earliest_ms, at_ms)}" if earliest_ms < at_ms - DAY_MS else ""
-
-
-def _sum(series: Sequence[tuple[int, Sequence[int | None]]]) -> tuple[int | None, ...]:
-    """Point by point of series from where each begins; unknown where any of them is, or none has begun."""
-    points = max((len(values) for _, values in series), default=0)
-    begun = ([values[at] for begins, values in series if begins <= at] for at in range(points))
-    return tuple(None if not values or None in values else sum(filter(None, values)) for values in begun)
 
 
 def _trend(series: Sequence[int | None]) -> str:

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import ahead, answers, queries
 from dashboard.components import brush
 from dashboard.partition_questions import UNREAD_FOR
+from dashboard.total_lag import TotalLag
 from dashboard.view import View
 from store.maintenance import roll_up
 from tests.dashboard.test_pages import visit, words  # noqa: F401
@@ -90,10 +91,13 @@ def test_what_is_begun_for_a_page_belongs_to_a_page_that_is_there():
     assert {path or "overview" for path in ahead.OF_PAGE} <= pages
 
 
+NO_LAG = TotalLag((), 0, 0)
+
+
 def test_the_strip_begins_it_before_it_asks_itself(visit, believable, monkeypatch):  # noqa: F811
     seen = []
     monkeypatch.setattr(ahead, "begin", lambda view, page: seen.append(("begun", page)))
-    monkeypatch.setattr(brush.answers, "cluster_lag", lambda view: seen.append(("drawn", None)) or ())
+    monkeypatch.setattr(brush.answers, "cluster_lag", lambda view: seen.append(("drawn", None)) or NO_LAG)
 
     visit(believable, "overview")
 

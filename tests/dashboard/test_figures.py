@@ -319,12 +319,25 @@ def lag_row(group_id, lag, unknown=0, is_left=False):
     return {"group_id": group_id, "topic": "t", "lag": lag, "unknown": unknown, "partitions": 3, "is_left": is_left}
 
 
-def test_the_lag_tile_leaves_out_what_is_not_wholly_known_and_says_so():
-    tile = tiles.lag([lag_row("a", 5), lag_row("b", 7, unknown=2)], {"a": (3, 5), "b": (1, 1)}, {})
+def test_the_lag_tile_is_at_least_all_that_is_known_and_counts_what_is_not():
+    tile = tiles.lag([lag_row("a", 5), lag_row("b", 10_000_000, unknown=2)], {"a": (3, 5), "b": (1, 1)}, {})
 
-    assert tile.value == "5"
-    assert tile.note == "+2 in the window · 2 partitions unknown"
-    assert tile.series == (3, 5)
+    assert tile.value == "≥ 10 M"
+    assert tile.note == "+2 in the window as far as known · 2 partitions unknown"
+    assert tile.series == (4, 6), "one pending commit does not take the past of its group"
+
+
+def test_the_lag_tile_says_how_many_groups_its_trend_cannot_hold():
+    tile = tiles.lag([lag_row("a", 5), lag_row("b", 7, unknown=6)], {"a": (3, 5), "b": (None, None)}, {})
+
+    assert tile.value == "≥ 12"
+    assert tile.note == "+2 in the window as far as known · 6 partitions unknown · 1 group not in the trend"
+
+
+def test_what_cannot_be_read_of_a_topic_that_was_left_leaves_no_lag_open():
+    tile = tiles.lag([lag_row("a", 5), lag_row("b", None, unknown=3, is_left=True)], {"a": (3, 5)}, {})
+
+    assert (tile.value, tile.note) == ("5", "+2 in the window · 1 topic no longer read")
 
 
 def test_the_lag_tile_counts_topics_a_group_has_left_apart():
@@ -348,6 +361,8 @@ def test_a_topic_is_left_while_the_finding_that_says_so_is_open():
 
 def test_a_lag_of_which_nothing_is_known_is_unknown():
     assert tiles.lag([lag_row("b", None, unknown=3)], {}, {}).verdict is Verdict.UNKNOWN
+    assert tiles.lag([lag_row("b", None, unknown=3)], {}, {}).note == "3 partitions cannot be read"
+    assert tiles.lag([lag_row("b", None, is_left=True)], {}, {}).note == tiles.NO_COMMIT_READ
     assert tiles.lag([], {}, {}).value == "Unknown"
 
 

@@ -5,8 +5,9 @@ import math
 import pandas as pd
 import pytest
 
-from dashboard import lag_answers, overall, shapes, tiles, view
+from dashboard import lag_answers, overall, shapes, total_lag, view
 from dashboard.components import brush
+from dashboard.total_lag import TotalLag
 from dashboard.view import View
 from guarantees.lifecycle import Change, FindingEvent
 from store.findings import append_events
@@ -70,16 +71,34 @@ def test_no_window_is_wider_than_the_longest_range():
     assert end - start == view.LONGEST_MS
 
 
+def lag(*series, left_out=0, known_from=0):
+    return TotalLag(series, left_out, known_from)
+
+
 def test_the_strip_keeps_gaps_and_says_how_high_it_is():
-    drawn = overall.strip((1_200, None, 3), 30_000, [], LIVE)
+    drawn = overall.strip(lag(1_200, None, 3), 30_000, [], LIVE)
 
     assert drawn["lag"] == [1_200, None, 3]
     assert drawn["first_ms"] == LIVE.from_ms - LIVE.from_ms % 30_000
-    assert drawn["caption"] == "total lag up to 1,200 offsets"
 
 
-def test_a_strip_without_a_known_value_says_so():
-    assert overall.strip((None, None), 30_000, [], LIVE)["caption"] == "total lag is unknown"
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (lag(1_200, 3), "total lag up to 1,200 offsets"),
+        (lag(None, 1_200, 3, None, known_from=1), "total lag up to 1,200 offsets"),
+        (lag(1_200, None, 3), "total lag up to at least 1,200 offsets, unknown in the gaps"),
+        (lag(None, 1_200, 3, known_from=0), "total lag up to at least 1,200 offsets, unknown in the gaps"),
+        (lag(1_200, *[None] * 3), "total lag up to at least 1,200 offsets, unknown in the gaps"),
+        (lag(1_200, 3, left_out=2), "total lag up to at least 1,200 offsets, 2 groups left out"),
+        (lag(5, None, 3, left_out=1), "total lag up to at least 5 offsets, 1 group left out, unknown in the gaps"),
+        (lag(None, None), "total lag is unknown"),
+    ],
+    ids=["whole", "before anybody looked, and not over yet", "a gap", "a gap while others are known",
+         "a gap to the end", "without groups", "both", "nothing"],
+)  # fmt: skip
+def test_the_strip_says_whether_its_height_is_all_that_there_was(known, said):
+    assert overall.caption(known, 900_000) == said
 
 
 def test_ticks_are_the_findings_that_began_in_the_window_and_the_worst_is_drawn_last():
@@ -96,25 +115,50 @@ def test_of_many_findings_the_worst_are_ticks(monkeypatch):
     assert [severity for _, severity in overall.ticks(found, LIVE)] == [4]
 
 
-def test_the_total_is_withheld_where_a_group_is_unknown_and_leaves_out_groups_that_are_unknown_now():
-    rows = [
-        {"group_id": "a", "lag": 3, "unknown": 0},
-        {"group_id": "b", "lag": 4, "unknown": 0},
-        {"group_id": "refused", "lag": None, "unknown": 6},
-        {"group_id": "half", "lag": 9, "unknown": 1},
-    ]
+def of_groups(**unknown):
+    """Groups with lag now, and how many partitions of each are unknown; of those of six nothing is known."""
+    return [{"group_id": name, "lag": None if many == 6 else 1, "unknown": many} for name, many in unknown.items()]
+
+
+def test_the_total_is_withheld_where_a_group_is_unknown_and_leaves_out_groups_that_mostly_are():
+    rows = of_groups(a=0, b=0, refused=6, half=1)
     trends = {"a": (1, 2, 3), "b": (4, None, 4), "refused": (None, None, None), "half": (9, 9, None)}
 
-    assert tiles.total(rows, trends, {}) == (5, None, 7)
+    known = total_lag.total(rows, trends, {})
+
+    assert known.series == (14, None, None), "what is unknown of a group now does not take its past"
+    assert known.left_out == 1
+
+
+def test_a_group_that_is_unknown_at_most_points_does_not_withhold_the_total_of_the_others():
+    rows, trends = of_groups(a=0, rare=1), {"a": (1, 2, 3), "rare": (9, None, None)}
+
+    assert total_lag.total(rows, trends, {}) == TotalLag((1, 2, 3), left_out=1, known_from=0)
+
+
+def test_a_time_in_which_nobody_looked_leaves_no_group_out():
+    rows, trends = of_groups(a=0, b=0), {"a": (None, None, None, 3), "b": (None, None, None, 4)}
+
+    assert total_lag.total(rows, trends, {}) == TotalLag((None, None, None, 7), left_out=0, known_from=3)
+
+
+def test_a_group_without_lag_now_is_in_no_total():
+    rows = [*of_groups(a=0), {"group_id": "gone", "lag": None, "unknown": 0}]
+
+    assert total_lag.total(rows, {"a": (1, 2), "gone": (5, 5)}, {}) == TotalLag((1, 2), left_out=0, known_from=0)
 
 
 def test_a_group_counts_in_the_total_from_where_it_was_seen_first():
-    rows = [{"group_id": name, "lag": 1, "unknown": 0} for name in ("old", "new")]
+    rows = of_groups(old=0, new=0)
     trends = {"old": (None, 2, 3, 4), "new": (None, None, None, 5)}
 
-    assert tiles.total(rows, trends, {"old": 0, "new": 3}) == (None, 2, 3, 9)
-    assert tiles.total(rows, trends, {"old": 0, "new": 2}) == (None, 2, None, 9), "seen, and unknown"
-    assert tiles.total(rows, trends, {"old": 3, "new": 3}) == (None, None, None, 9)
+    def series(**begins):
+        return total_lag.total(rows, trends, begins).series
+
+    assert series(old=0, new=3) == (None, 2, 3, 9)
+    assert series(old=0, new=2) == (None, 2, None, 9), "seen, and unknown"
+    assert series(old=3, new=3) == (None, None, None, 9)
+    assert total_lag.total(rows, trends, {"old": 0, "new": 3}).left_out == 0
 
 
 def test_who_is_seen_from_the_second_point_on_may_have_been_there_before():
@@ -153,7 +197,7 @@ def test_a_topic_that_a_group_has_left_is_in_no_sum_of_the_overview(visit, tmp_p
         return next(metric for metric in app.metric if metric.label == "Lag, offsets")
 
     def number(tile):
-        return int(tile.value.replace(",", ""))
+        return int(tile.value.removeprefix("≥ ").replace(",", ""))
 
     def peak(tile):
         return max(float(value) for value in tile.proto.chart_data)
