@@ -42,9 +42,11 @@ def lines(view: View, touched: Places, at_ms: int) -> IncidentLines:
     rows = _between(view, detail, incident_questions.OFFSET_LINES, asked | {"step_ms": bucket_ms})
     window, names = (view.from_ms, view.to_ms), touched.lines
     return IncidentLines(
-        lag=incident_series.lines(lag_rows, "value", names, window, steps.bucket_ms),
-        not_replicated=incident_series.lines(rows, "not_replicated", names, detail, bucket_ms),
-        held=incident_series.lines(rows, "held", names, detail, bucket_ms),
+        lag=incident_series.lines(lag_rows, names, window, steps.bucket_ms),
+        not_replicated=incident_series.lines(
+            rows, names, detail, bucket_ms, value="not_replicated", unknown="not_replicated_unknown"
+        ),
+        held=incident_series.lines(rows, names, detail, bucket_ms, value="held", unknown="held_unknown"),
         detail=detail,
     )
 

@@ -15,6 +15,7 @@ WHAT_IS_DRAWN = (
     "high watermark. Offsets, not records: the highest of each bucket. ISR below min: full for at least, pale for at "
     "most."
 )
+UNKNOWN = "A line has a gap where a part of it is unknown: then nobody knows its highest value."
 
 
 def of_figure(
@@ -22,6 +23,8 @@ def of_figure(
 ) -> Iterator[str]:
     """`oldest_ms`: the start of the oldest hour of which samples are kept; None where none are."""
     yield WHAT_IS_DRAWN
+    if any(plot.has_unknown and not plot.is_empty for plot in (lines.lag, lines.not_replicated, lines.held)):
+        yield UNKNOWN
     if lines.detail != (view.from_ms, view.to_ms):
         yield (
             "Grey: not sampled, or not read. Offsets are read for the 15 minutes around the cursor, "

@@ -1,30 +1,40 @@
 """What the page of an incident asks of the partitions it touched (see dashboard.queries, dashboard.incident_places).
 
 The partitions stand as lists side by side: `$topics`, `$topic_ids`, `$partitions`, and `$lines`, the line of the chart
-that draws each. A line shows the highest value of its partitions in each bucket.
+that draws each. A line shows the highest value of its partitions in each bucket, where all of them are known: with
+each value stands how many are `unknown`, those asked about and not known at any time of the bucket.
 """
 
 from dashboard.lag_questions import LagQuestions
 from dashboard.queries import COMMITS, OFFSETS, Question
-from store.lag import LAG, REASON, join
+from guarantees.lag import NO_COMMIT
+from store.lag import LAG, REASON, join, literal
 
 TOUCHED = """
     SELECT unnest($topics::VARCHAR[]) AS topic, unnest($topic_ids::VARCHAR[]) AS asked_id,
            unnest($partitions::INT[]) AS partition, unnest($lines::VARCHAR[]) AS line"""
 IS_SAME_TOPIC = "(asked_id IS NULL OR asked_id = topic_id)"
 
-# Lag of the groups to the high watermark. `unknown`: partitions of the line without a known lag in the bucket.
+# Lag of the groups to the high watermark; each group of a partition counts. One without a commit has no lag.
 _SAMPLED = COMMITS.format(reason=REASON, lag=LAG, join=join(
     f"(FROM committed_offsets SEMI JOIN ({TOUCHED}) USING (topic, partition) WHERE list_contains($groups, group_id))",
     f"(FROM partition_offsets SEMI JOIN ({TOUCHED}) USING (topic, partition))",
 ))  # fmt: skip
-_RAW = f"SELECT group_id, topic, partition, committed_at_ms AS at_ms, lag AS highest FROM ({_SAMPLED})"
-_ROLLED_UP = """
-    SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest
-    FROM {roll_up} WHERE cluster_id = $cluster_id AND list_contains($groups, group_id)"""
+_RAW = f"""
+    SELECT group_id, topic, partition, committed_at_ms AS at_ms, lag AS highest,
+           coalesce(reason <> {literal(NO_COMMIT.reason)}, false) AS is_gap
+    FROM ({_SAMPLED})"""
+_ROLLED_UP = f"""
+    SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest,
+           coalesce(unknown_reason <> {literal(NO_COMMIT.reason)}, false) AS is_gap
+    FROM {{roll_up}} WHERE cluster_id = $cluster_id AND list_contains($groups, group_id)"""
 _LINES = f"""
-    SELECT line, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS value, max(samples.at_ms) AS newest_ms
-    FROM ({{samples}}) samples JOIN ({TOUCHED}) USING (topic, partition) GROUP BY ALL ORDER BY ALL"""
+    SELECT line, at_ms, max(highest) AS value, count(*) FILTER (highest IS NULL AND is_gap) AS unknown,
+           max(newest_ms) AS newest_ms
+    FROM (SELECT line, group_id, topic, partition, (at_ms // $step_ms) * $step_ms AS at_ms, max(highest) AS highest,
+                 bool_or(is_gap) AS is_gap, max(samples.at_ms) AS newest_ms
+          FROM ({{samples}}) samples JOIN ({TOUCHED}) USING (topic, partition) GROUP BY ALL)
+    GROUP BY ALL ORDER BY ALL"""
 LAG_LINES = LagQuestions(
     Question(OFFSETS, _LINES.format(samples=_RAW)),
     Question(("lag_minute",), _LINES.format(samples=_ROLLED_UP.format(roll_up="lag_minute"))),
@@ -32,7 +42,8 @@ LAG_LINES = LagQuestions(
 )
 
 # High watermark to the leader's log end, and last stable offset to high watermark. The log end counts where the broker
-# that answered as the leader gave it in the same round and epoch (dashboard.replica_offsets).
+# that answered as the leader gave it in the same round and epoch (dashboard.replica_offsets). Of a round under way the
+# high watermarks are there before the log ends: what nobody told yet is no gap.
 OFFSET_LINES = Question(("partition_offsets", "replica_offsets"), f"""
     WITH touched AS ({TOUCHED}),
     offsets AS (
@@ -40,14 +51,20 @@ OFFSET_LINES = Question(("partition_offsets", "replica_offsets"), f"""
         WHERE cluster_id = $cluster_id AND {IS_SAME_TOPIC}),
     ends AS (
         SELECT tick, topic_id, partition, replica, log_end_offset, leader_epoch AS end_epoch
-        FROM replica_offsets SEMI JOIN touched USING (topic, partition) WHERE cluster_id = $cluster_id)
-    SELECT line, (epoch_ms(observed_at) // $step_ms) * $step_ms AS at_ms,
-           max(CASE WHEN coalesce(leader_epoch = end_epoch, true) THEN log_end_offset - high_watermark END)
-               AS not_replicated,
-           max(high_watermark - last_stable_offset) AS held
-    FROM offsets o LEFT JOIN ends e
-      ON o.tick = e.tick AND o.topic_id = e.topic_id AND o.partition = e.partition AND o.broker = e.replica
-    GROUP BY ALL ORDER BY ALL""")  # fmt: skip
+        FROM replica_offsets SEMI JOIN touched USING (topic, partition) WHERE cluster_id = $cluster_id),
+    distances AS (
+        SELECT line, o.topic_id, o.partition, (epoch_ms(observed_at) // $step_ms) * $step_ms AS at_ms,
+               max(CASE WHEN coalesce(leader_epoch = end_epoch, true) THEN log_end_offset - high_watermark END)
+                   AS not_replicated,
+               bool_or(high_watermark IS NULL OR e.tick IS NOT NULL) AS is_told,
+               max(high_watermark - last_stable_offset) AS held
+        FROM offsets o LEFT JOIN ends e
+          ON o.tick = e.tick AND o.topic_id = e.topic_id AND o.partition = e.partition AND o.broker = e.replica
+        GROUP BY ALL)
+    SELECT line, at_ms, max(not_replicated) AS not_replicated, max(held) AS held,
+           count(*) FILTER (not_replicated IS NULL AND is_told) AS not_replicated_unknown,
+           count(*) FILTER (held IS NULL) AS held_unknown
+    FROM distances GROUP BY ALL ORDER BY ALL""")  # fmt: skip
 
 # States of the touched partitions in the window, the oldest first.
 STATES = Question(("partition_state",), f"""

@@ -88,18 +88,18 @@ def test_of_many_partitions_three_have_a_line_and_the_others_share_one():
 
 
 def row(line, at_ms, value):
-    return {"line": line, "at_ms": at_ms, "value": value}
+    return {"line": line, "at_ms": at_ms, "value": value, "unknown": 0}
 
 
 def test_a_bucket_shows_the_highest_value_of_its_line_and_a_gap_stays_a_gap():
     rows = [row("a", 10_000, 5), row("a", 10_000, 9), row("a", 20_000, None), row("b", 30_000, 0), row("x", 0, 7)]
 
-    lines = incident_series.lines(rows, "value", ("a", "b"), (10_000, 40_000), 10_000)
+    lines = incident_series.lines(rows, ("a", "b"), (10_000, 40_000), 10_000)
 
     assert np.array_equal(lines.values["a"], [9, np.nan, np.nan], equal_nan=True)
     assert np.array_equal(lines.values["b"], [np.nan, np.nan, 0], equal_nan=True)
     assert not lines.is_empty
-    assert incident_series.lines([], "value", ("a",), (0, 10_000), 10_000).is_empty
+    assert incident_series.lines([], ("a",), (0, 10_000), 10_000).is_empty
 
 
 @pytest.mark.parametrize("length_ms", [60_000, RAW_WINDOW_MS, 3_600_000, 24 * 3_600_000, LONGEST_MS])
@@ -107,7 +107,7 @@ def test_a_bucket_shows_the_highest_value_of_its_line_and_a_gap_stays_a_gap():
 def test_no_line_has_more_than_300_points(length_ms, interval_ms):
     bucket_ms = LagSteps(END - length_ms, END, interval_ms, incident_series.POINTS, reads_raw=True).bucket_ms
 
-    lines = incident_series.lines([], "value", ("a",), (END - length_ms, END), bucket_ms)
+    lines = incident_series.lines([], ("a",), (END - length_ms, END), bucket_ms)
 
     assert len(lines.values["a"]) <= 300
 
@@ -368,9 +368,9 @@ def test_that_no_transaction_is_open_is_said_where_the_offsets_prove_it_alone(ro
 def drawn(at_ms=END - MINUTE, values=(1.0, np.nan, 3.0), detail=None, lanes=None, window=None):
     window = window or view()
     detail = detail or (window.from_ms, window.to_ms)
-    lines = incident_series.Lines(
-        window.from_ms, 10_000, {"<b>x</b>-0": np.array(values), "orders-1": np.array(values)}
-    )
+    series = {"<b>x</b>-0": np.array(values), "orders-1": np.array(values)}
+    known = {name: np.zeros(len(values), dtype=bool) for name in series}
+    lines = incident_series.Lines(window.from_ms, 10_000, series, known)
     lanes = lanes or IncidentLanes(incident_lanes.LANES, (), (), (), ())
     return incident_over_time(incident_series.IncidentLines(lines, lines, lines, detail), lanes, at_ms, window)
 
