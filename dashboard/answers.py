@@ -199,8 +199,9 @@ def chosen_group(view: View, asked: str | None) -> str | None:
 
 
 def partition_lag(view: View, group_id: str) -> Rows:
-    """Every partition of the group now, whatever is searched for."""
-    return cached.now(view, queries.PARTITION_LAG, group_id=group_id)
+    """Every partition of the group now, whatever is searched for; those of a topic it has left have no lag."""
+    rows = cached.now(view, queries.PARTITION_LAG, group_id=group_id)
+    return left_topics.marked(rows, left_topics.left_topics(view))
 
 
 def found_partitions(view: View, group_id: str) -> Rows:

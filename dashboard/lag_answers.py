@@ -23,11 +23,12 @@ class Trends:
 
 
 def lag_history(view: View, group_id: str) -> shapes.LagHistory:
-    """Lag of a group by partition over the window."""
+    """Lag of a group by partition over the window, on the topics that it has not left."""
     known = cached.heard(view)
     if known is None:
         return shapes.lag_history([], view.from_ms, view.to_ms, cached.step_ms(view.cluster))
-    return _lag_history(cached.data_dir(), view.from_ms, view.to_ms, known, group_id)
+    left = left_topics.of_group(view, group_id)
+    return _lag_history(cached.data_dir(), view.from_ms, view.to_ms, known, group_id, left)
 
 
 def owners(view: View, group_id: str) -> Rows:
@@ -68,14 +69,17 @@ def chart_step_ms(view: View) -> int:
 
 
 @remembered(60)
-def _lag_history(data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str) -> shapes.LagHistory:
+def _lag_history(
+    data_dir: str, from_ms: int, to_ms: int, known: Heard, group_id: str, left: tuple[str, ...]
+) -> shapes.LagHistory:
     steps = LagSteps(from_ms, to_ms, known.interval_ms, shapes.CELLS, reads_raw=True)
     of_group = {"cluster_id": known.cluster_id, "group_id": group_id}
     recent_ms = max(from_ms, to_ms - RAW_WINDOW_MS)
     topics = [row["topic"] for row in cached.ask(data_dir, recent_ms, to_ms, lag_questions.GROUP_TOPICS, of_group)]
     about = of_group | {"topics": topics, "step_ms": steps.bucket_ms}
     rows = steps.rows(lag_questions.LAG_CELLS, lambda question, *span: cached.ask(data_dir, *span, question, about))
-    return shapes.lag_history(rows, from_ms, to_ms, steps.bucket_ms)
+    read = [row for row in rows if row["topic"] not in left]
+    return shapes.lag_history(read, from_ms, to_ms, steps.bucket_ms)
 
 
 def _trend_steps(from_ms: int, to_ms: int, known: Heard, points: int) -> LagSteps:

@@ -6,7 +6,7 @@ from dashboard import answers, cached, concerns, partition_history, queries, sha
 from dashboard.commit_questions import COMMITS
 from dashboard.partition_history import Point
 from dashboard.partition_questions import MINUTES, OWNERS, SAMPLES
-from dashboard.queries import Rows
+from dashboard.queries import Row, Rows
 from dashboard.shapes import Mark
 from dashboard.view import View
 
@@ -50,3 +50,9 @@ def events(view: View, group_id: str, topic: str, partition: int) -> list[Mark]:
     changes = cached.in_window(view, queries.LEADER_CHANGES)
     led = [row for row in changes if (row["topic"], row["partition"]) == (topic, partition)]
     return shapes.event_marks([], led, about, view.from_ms)
+
+
+def newest_state(view: View, group_id: str) -> Row | None:
+    """The state of the group in the newest rounds, known or unknown; None: they do not tell of it."""
+    rows = [row for row in cached.now(view, queries.GROUP_STATES) if row["group_id"] == group_id]
+    return max(rows, key=lambda row: row["last_seen_at_ms"], default=None)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dashboard import wording
 from dashboard.memberships import member_names
 from guarantees.lag import NO_COMMIT, Lag, consumer_lag
 from guarantees.observations import CommittedOffset, PartitionOffsets
@@ -39,23 +40,43 @@ def lag_of(row: Row) -> Lag:
     )
 
 
+def shown_lag(row: Row) -> Lag:
+    """The same, but none of a topic that its group has left: what stands there unread is a leftover."""
+    return Lag(*[Unknown(row["unknown_reason"])] * 5) if row["is_left"] else lag_of(row)
+
+
 def worst(rows: Sequence[Row], limit: int) -> list[Row]:
-    """At most so many, in their own order: those whose lag is unknown, then those with most lag."""
+    """At most so many, in their own order: those whose lag is unknown, then those with most, and what is left last."""
     if len(rows) <= limit:
         return list(rows)
-    lags = [row["lag"] for row in rows]
-    ranked = sorted(range(len(rows)), key=lambda number: (lags[number] is not None, -(lags[number] or 0)))
+    ranks = [(row["is_left"], row["lag"] is not None, -(row["lag"] or 0)) for row in rows]
+    ranked = sorted(range(len(rows)), key=ranks.__getitem__)
     return [rows[number] for number in sorted(ranked[:limit])]
 
 
-def owners(members: Sequence[Row]) -> dict[tuple[str, int], str]:
-    """(topic, partition) → the member that owns it."""
+def owners(members: Sequence[Row], state: Row | None) -> dict[tuple[str, int], str]:
+    """(topic, partition) → the member that owns it; where the newest `state` of the group is unknown, as last seen."""
     names = member_names(members)
     return {
-        (topic, partition): names[row["member_id"]]
+        (topic, partition): names[row["member_id"]] + ("" if _is_known(state) else _last_seen(row))
         for row in members
         for topic, partition in json.loads(row["assignment"] or "[]")
     }
+
+
+def without_owner(state: Row | None) -> str:
+    """What is said of a partition that no member is seen to own: nobody is known to be there, or nobody knows."""
+    if state is None:
+        return "unknown: the newest rounds tell nothing of the group"
+    return "nobody seen" if _is_known(state) else f"unknown: {state['state_unknown'] or 'the state is not told'}"
+
+
+def _is_known(state: Row | None) -> bool:
+    return state is not None and state["state"] is not None
+
+
+def _last_seen(member: Row) -> str:
+    return f", last seen {wording.clock(member['last_seen_at_ms'])}"
 
 
 def gaps(row: Row, lag: Lag) -> str:

@@ -6,10 +6,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import partitions, wording
+from dashboard import answers, partition_answers, partitions, wording
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut
+from dashboard.view import View
 from guarantees.unknown import Unknown
 
 Row = Mapping[str, Any]
@@ -38,26 +39,21 @@ def groups(
     _cut(len(rows), found, "groups and topics")
 
 
-def group_partitions(
-    group_id: str,
-    rows: Sequence[Row],
-    members: Sequence[Row],
-    unread_for: Mapping[tuple[str, int], int | None],
-    shown_by: Panel,
-) -> None:
+def group_partitions(view: View, group_id: str, shown_by: Panel) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
-    every, rows = len(rows), partitions.worst(rows, PARTITION_ROWS)
+    found, state = answers.found_partitions(view, group_id), partition_answers.newest_state(view, group_id)
+    rows, owner = partitions.worst(found, PARTITION_ROWS), partitions.owners(answers.owners(view, group_id), state)
     selection.table(
         "partition",
         [f"{row['topic']}-{row['partition']}" for row in rows],
-        _of_partitions(rows, partitions.owners(members), unread_for),
+        _of_partitions(rows, owner, partitions.without_owner(state), answers.unread_by_partition(view, group_id)),
         rerun=shown_by.fragment_key,
         within={"group": group_id},
         placeholder="–",
         column_config=PARTITION_COLUMNS,
         alt="Partitions of the group with every offset",
     )
-    _cut(len(rows), every, "partitions")
+    _cut(len(rows), len(found), "partitions")
 
 
 def _of_groups(
@@ -81,22 +77,26 @@ def _of_groups(
 
 
 def _of_partitions(
-    rows: Sequence[Row], owner: Mapping[tuple[str, int], str], unread_for: Mapping[tuple[str, int], int | None]
+    rows: Sequence[Row],
+    owner: Mapping[tuple[str, int], str],
+    nobody: str,
+    unread_for: Mapping[tuple[str, int], int | None],
 ) -> pd.DataFrame:
-    """Why a number is missing has a column where one is."""
-    lags = [partitions.lag_of(row) for row in rows]
+    """Why a number is missing has a column where one is; `nobody`: what is said where no owner is seen."""
+    lags = [partitions.shown_lag(row) for row in rows]
     reasons = [cut(partitions.gaps(row, lag)) for row, lag in zip(rows, lags, strict=True)]
     shown = pd.DataFrame(
         {
             "Partition": [cut(f"{row['topic']}-{row['partition']}") for row in rows],
-            "Owner": [cut(owner.get((row["topic"], row["partition"]), "nobody seen")) for row in rows],
+            "Owner": [cut(owner.get((row["topic"], row["partition"]), nobody)) for row in rows],
         }
     )
     if any(reasons):
         shown["Unknown because"] = reasons
     for label, name in LAGS.items():
         shown[label] = pd.array([_number(getattr(lag, name)) for lag in lags], dtype="Int64")
-    behind = _seconds([unread_for.get((row["topic"], row["partition"])) for row in rows])
+    waits_ms = [None if row["is_left"] else unread_for.get((row["topic"], row["partition"])) for row in rows]
+    behind = _seconds(waits_ms)
     shown.insert(list(shown.columns).index("Ahead"), "Behind", behind)
     for label, name in OFFSETS.items():
         shown[label] = ["–" if row[name] is None else str(row[name]) for row in rows]

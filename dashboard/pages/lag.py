@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, chart_rows, groups_shown, lag_answers, wording
+from dashboard import answers, chart_rows, groups_shown, lag_answers, left_topics, wording
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel, twins
 from dashboard.components.panel import Panel
@@ -34,10 +34,10 @@ def detail(view: View) -> None:
     alt = f"Lag of each partition over time; {wording.NOT_OBSERVED}"
     clicked_moment.draw(figure, view, key="lag-figure", alt=alt, rerun=[PARTITION.fragment_key])
     notes = wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)
+    notes += left_topics.notes(left_topics.of_group(view, group_id))
     st.caption(" ".join([*notes, *([clicked_moment.HINT] if view.is_frozen else [])]))
     twins.draw("lag", lambda: chart_rows.of_lag(history, events))
-    rows, members = answers.found_partitions(view, group_id), lag_answers.owners(view, group_id)
-    lag_tables.group_partitions(group_id, rows, members, answers.unread_by_partition(view, group_id), PARTITION)
+    lag_tables.group_partitions(view, group_id, PARTITION)
 
 
 PARTITION = Panel("Partition", partition_panel.draw, OFFSETS)

@@ -225,7 +225,8 @@ def test_different_members_have_different_names_and_lanes_of_their_own(members):
     assert len({span.lane for span in spans}) == len(members)
     (bars,) = member_lanes(spans, VIEW).data
     assert len(set(bars.y)) == len(members)
-    owners = partitions.owners([row | {"assignment": f'[["orders", {n}]]'} for n, row in enumerate(members)])
+    held = [row | {"assignment": f'[["orders", {n}]]'} for n, row in enumerate(members)]
+    owners = partitions.owners(held, {"state": "Stable"})
     assert len(set(owners.values())) == len(members)
 
 

@@ -34,7 +34,8 @@ def commit(partition, tick, group_id="g", **columns):
 def offsets(partition, tick, high_watermark=4):
     why = AWAY if high_watermark is None else None
     return {"cluster_id": "c", "tick": tick, "topic": "t", "topic_id": "id", "partition": partition,
-            "broker": None if why else 1, "log_start_offset": 0, "high_watermark": high_watermark, "high_watermark_unknown": why,
+            "broker": None if why else 1, "log_start_offset": 0,
+            "high_watermark": high_watermark, "high_watermark_unknown": why,
             "last_stable_offset": high_watermark, "last_stable_offset_unknown": why,
             "log_start_observed_at": AT_MS + tick * 1_000, "observed_at": AT_MS + tick * 1_000 + 10}  # fmt: skip
 

@@ -190,10 +190,12 @@ def test_the_figure_draws_differences_with_gaps_and_escapes_names():
 
 
 def test_of_many_partitions_the_unknown_and_the_worst_are_kept_in_their_own_order():
-    rows = [{"partition": number, "lag": lag} for number, lag in enumerate((5, None, 0, 90, 7))]
+    rows = [{"partition": number, "lag": lag, "is_left": False} for number, lag in enumerate((5, None, 0, 90, 7))]
 
     assert [row["partition"] for row in partitions.worst(rows, 3)] == [1, 3, 4]
     assert partitions.worst(rows, 5) == rows
+    left = [rows[0], {"partition": 1, "lag": None, "is_left": True}, *rows[2:]]
+    assert [row["partition"] for row in partitions.worst(left, 3)] == [0, 3, 4], "a leftover is not unknown lag"
 
 
 @pytest.fixture
