@@ -1,6 +1,6 @@
 """What hardly changes, or costs brokers more than a glance, is asked in every Nth round."""
 
-SELDOM_ROUNDS = 12  # once a minute at the default interval of 5 s
+from guarantees.cadence import SELDOM_ROUNDS
 
 
 def is_due(rounds_done: int) -> bool:

@@ -3,9 +3,10 @@
 from dashboard import cached
 from dashboard.queries import Question, Rows
 from dashboard.view import View
+from guarantees.cadence import SELDOM_ROUNDS
 
-# In every twelfth round: so many hold an answer, even where every round came late by half of an interval.
-ROUNDS_BACK = 18
+# So many hold an answer, even where every round came late by half of an interval.
+ROUNDS_BACK = SELDOM_ROUNDS * 3 // 2
 
 
 def asked_last(view: View, question: Question, *, to_ms: int | None = None, **about: object) -> Rows:

@@ -42,21 +42,26 @@ QUORUM = Question(("controller_quorum",), """
       AND tick = (SELECT max(tick) FROM controller_quorum WHERE cluster_id = $cluster_id)
     ORDER BY is_voter DESC, replica""")  # fmt: skip
 
-# Log directories are asked for about once a minute: the newest answer about each broker counts.
+# Log directories are asked for now and then: the newest answer about each broker counts.
 _NEWEST_OF_BROKER = """
     tick = max(tick) OVER (PARTITION BY {broker})"""
 LOG_DIRS = Question(("log_dirs", "replica_sizes"), f"""
     WITH stored AS (
         SELECT replica, log_dir, count(*) AS replicas, sum(size_bytes)::BIGINT AS size_bytes,
-               count(*) FILTER (offset_lag > 0) AS behind, count(*) FILTER (is_future) AS moving
+               count(*) FILTER (offset_lag > 0) AS behind,
+               count(*) FILTER (offset_lag IS NULL) AS behind_unknown, count(*) FILTER (is_future) AS moving
         FROM (FROM replica_sizes WHERE cluster_id = $cluster_id
               QUALIFY {_NEWEST_OF_BROKER.format(broker="replica")})
         GROUP BY ALL)
     SELECT d.broker, d.log_dir, d.unreadable, d.total_bytes, d.usable_bytes, s.replicas, s.size_bytes, s.behind,
-           s.moving, epoch_ms(d.observed_at) AS observed_at_ms
+           s.behind_unknown, s.moving, epoch_ms(d.observed_at) AS observed_at_ms
     FROM (FROM log_dirs WHERE cluster_id = $cluster_id QUALIFY {_NEWEST_OF_BROKER.format(broker="broker")}) d
     LEFT JOIN stored s ON s.replica = d.broker AND s.log_dir = d.log_dir
     ORDER BY d.unreadable IS NULL, d.broker, d.log_dir""")  # fmt: skip
+# Brokers that hold replicas now, as the partitions are assigned.
+ASSIGNED = Question(("partition_state",), """
+    SELECT DISTINCT unnest(replicas) AS broker FROM partition_state
+    WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to) ORDER BY broker""")  # fmt: skip
 # Replicas that are behind or move between directories, and the largest.
 REPLICA_SIZES = Question(("replica_sizes",), f"""
     SELECT topic, partition, replica, log_dir, size_bytes, offset_lag, offset_lag_unknown, is_future,

@@ -1,10 +1,11 @@
 """Share groups, members, brokers, controllers and log directories as rows of tables."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard import wording
+from dashboard.asked_seldom import ROUNDS_BACK
 from dashboard.memberships import member_name, owned
 from dashboard.names import cut
 from dashboard.view import View
@@ -16,6 +17,8 @@ NO_ANSWER_TELLS = (
     "offset like an accepted one, and how often records were delivered is not told. Lag counts offsets up to the high "
     "watermark that are not done with."
 )
+
+MOST_NAMED = 20  # brokers, in a sentence
 
 SHARE_HELP = {
     "Lag, offsets": "To the high watermark, over the partitions whose lag is known",
@@ -125,9 +128,20 @@ def directory_row(row: Row) -> dict[str, object]:
         "Left, bytes": row["usable_bytes"],
         "Replicas": row["replicas"],
         "Stored, bytes": row["size_bytes"],
-        "Behind": row["behind"],
+        "Behind": None if row["behind"] == 0 and row["behind_unknown"] else row["behind"],
         "Moving": row["moving"],
-    }
+    } | ({"Behind unknown": row["behind_unknown"]} if row["behind_unknown"] else {})
+
+
+def silent(assigned: Iterable[Row], directories: Iterable[Row]) -> str:
+    """Of which brokers with replicas no answer is new enough to be shown, in Markdown; empty where there is none."""
+    missing = sorted({row["broker"] for row in assigned} - {row["broker"] for row in directories})
+    if not missing:
+        return ""
+    named = ", ".join(map(str, missing[:MOST_NAMED]))
+    more = f" and {len(missing) - MOST_NAMED:,} more" if len(missing) > MOST_NAMED else ""
+    stores = f"broker {named} stores" if len(missing) == 1 else f"brokers {named}{more} store"
+    return f":gray-badge[? Unknown] What {stores}: no answer of the last {ROUNDS_BACK} rounds tells of it."
 
 
 def replica_row(row: Row) -> dict[str, object]:

@@ -1,12 +1,14 @@
 """What was last asked of a cluster, what came back, and how old that is."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from dashboard import cached
 from dashboard.asked_seldom import asked_last
 from dashboard.freshness import Freshness, freshness
 from dashboard.queries import COVERAGE, IS_ANSWERED, Question, Row, Rows
 from dashboard.view import RAW_WINDOW_MS, View
+from guarantees.cadence import SELDOM_ROUNDS
 from guarantees.observations import Signal
 from store.lag import literal
 
@@ -24,6 +26,11 @@ LAST_ANSWERED = Question(("rounds",), f"""
 def age(view: View, signals: tuple[str, ...]) -> Freshness:
     """How old and complete the newest answers of these signals are; no signals: of the essential ones."""
     return freshness(by_signal(view), signals, cached.step_ms(view.cluster))
+
+
+def age_of_seldom(view: View, signal: Signal) -> Freshness:
+    """The same of what is asked only now and then: it is stale when the next answer is overdue."""
+    return replace(age(view, (signal,)), rounds_apart=SELDOM_ROUNDS)
 
 
 @cached.shared

@@ -8,6 +8,8 @@ from guarantees.observations import Signal
 FEW_PARTITIONS = 1_000
 # Of a larger one: every how many rounds. How old the newest round is, the other signals of it say.
 ASKED_LESS_OFTEN: Mapping[str, int] = {Signal.LOG_START: 3, Signal.PARTITION_STATES: 2}
+# Of every cluster: configurations, log directories, rights and features. Once a minute at the default interval of 5 s.
+SELDOM_ROUNDS = 12
 
 # How far apart the record jobs say at most that they looked and found nothing new, where that is told as one stretch:
 # they say so once a minute.

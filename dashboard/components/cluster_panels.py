@@ -5,12 +5,26 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, cluster_questions, cluster_rows, memberships, promise_questions, queries, wording
+from dashboard import (
+    cached,
+    cluster_questions,
+    cluster_rows,
+    coverage,
+    memberships,
+    promise_questions,
+    queries,
+    wording,
+)
 from dashboard.asked_seldom import asked_last
 from dashboard.components import panel, selection, tables
 from dashboard.components.panel import Panel
+from dashboard.freshness import Freshness
 from dashboard.names import in_markdown
 from dashboard.view import View
+from guarantees.cadence import SELDOM_ROUNDS
+from guarantees.observations import Signal
+
+SELDOM_ASKED = f"asked in every {SELDOM_ROUNDS}th round"
 
 
 def share_groups(view: View) -> None:
@@ -72,18 +86,24 @@ def controllers(view: View) -> None:
     )
 
 
+def stored_age(view: View) -> Freshness:
+    return coverage.age_of_seldom(view, Signal.LOG_DIRS)
+
+
 def stored(view: View) -> None:
     directories = asked_last(view, cluster_questions.LOG_DIRS)
     if not directories:
-        remedy = "That needs DESCRIBE on the cluster; it is asked once a minute."
+        remedy = f"That needs DESCRIBE on the cluster; it is {SELDOM_ASKED}."
         panel.unsampled(view, "No broker told what it stores.", remedy)
         return
     tables.plain([cluster_rows.directory_row(row) for row in directories], None, "Log directories of the brokers")
+    if unheard := cluster_rows.silent(cached.now(view, cluster_questions.ASSIGNED), directories):
+        st.markdown(unheard)
     rows = asked_last(view, cluster_questions.REPLICA_SIZES, search=view.search)
     if rows:
         shown = [cluster_rows.replica_row(row) for row in rows]
         tables.plain(shown, None, "Replicas that move or are behind, then the largest")
         tables.left_out(rows[0]["found"], len(rows), "replica", "The search finds a topic.")
     newest = min(row["observed_at_ms"] for row in directories)
-    st.caption(f"Asked about once a minute; the oldest answer came {wording.age(newest, view.to_ms)}. A replica is "
+    st.caption(f"{SELDOM_ASKED.capitalize()}; the oldest answer came {wording.age(newest, view.to_ms)}. A replica is "
                "behind against the high watermark its own broker knows.")  # fmt: skip

@@ -42,7 +42,7 @@ def groups(
 def group_partitions(view: View, group_id: str, shown_by: Panel) -> None:
     """Every offset of each partition, both lags, its owner, and why a number is missing."""
     found, state = answers.found_partitions(view, group_id), partition_answers.newest_state(view, group_id)
-    rows, owner = partitions.worst(found, PARTITION_ROWS), partitions.owners(answers.owners(view, group_id), state)
+    rows, owner = partitions.worst(found, PARTITION_ROWS), partitions.owners(lag_answers.owners(view, group_id), state)
     selection.table(
         "partition",
         [f"{row['topic']}-{row['partition']}" for row in rows],

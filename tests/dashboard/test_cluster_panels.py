@@ -1,12 +1,16 @@
 """Share groups, members of every group, brokers, controllers and what brokers store, on their pages."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from dashboard import cluster_rows, health, memberships
+from dashboard import cluster_questions, cluster_rows, health, memberships, queries
 from dashboard.view import View
+from guarantees.observations import Signal
 from guarantees.promises import Verdict
+from store.log import SegmentLog
+from store.segments import producer_name
 from tests.dashboard import fixture_store, story_cluster
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import visit, words  # noqa: F401
@@ -130,6 +134,72 @@ def test_an_offline_directory_comes_first_and_a_replica_that_moves_or_lags_befor
         ("orders-1", "stored", 31),
         ("orders-0", "stored", 0),
     ]
+
+
+def test_a_broker_with_replicas_of_which_no_answer_is_new_enough_is_named(visit, told):  # noqa: F811
+    assert "What broker 3 stores: no answer of the last 18 rounds tells of it." in words(visit(told, "replication"))
+
+
+@pytest.mark.parametrize(
+    ("assigned", "told_by", "said"),
+    [
+        ([1, 2], [1, 1, 2], ""),
+        ([], [1], ""),
+        ([3, 1], [1], "What broker 3 stores: no answer"),
+        ([4, 3, 1], [1], "What brokers 3, 4 store: no answer"),
+        (range(25), [0], "18, 19, 20 and 4 more store: no answer"),
+    ],
+)
+def test_only_brokers_with_replicas_and_without_an_answer_are_named(assigned, told_by, said):
+    found = cluster_rows.silent([{"broker": one} for one in assigned], [{"broker": one} for one in told_by])
+
+    assert said in found
+    assert bool(found) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("behind", "unknown", "shown"),
+    [(0, 0, (0, None)), (2, 0, (2, None)), (2, 3, (2, 3)), (0, 3, (None, 3)), (None, None, (None, None))],
+)
+def test_that_no_replica_is_behind_is_said_only_where_that_is_known_of_all(behind, unknown, shown):
+    row = {"broker": 1, "log_dir": "/data/a", "unreadable": None, "total_bytes": None, "usable_bytes": None,
+           "replicas": 5, "size_bytes": 9, "moving": 0, "behind": behind, "behind_unknown": unknown}  # fmt: skip
+
+    made = cluster_rows.directory_row(row)
+
+    assert (made["Behind"], made.get("Behind unknown")) == shown
+
+
+def test_a_replica_whose_distance_is_not_told_is_counted_as_unknown(tmp_path):
+    at = {"cluster_id": "c", "tick": 7, "observed_at": END_MS}
+    stored = at | {"topic": "t", "topic_id": "id", "replica": 1, "log_dir": "/data/a", "size_bytes": 1,
+                   "is_future": False}  # fmt: skip
+    log = SegmentLog(tmp_path, producer_name("host", "collect"))
+    log.append("log_dirs", [at | {"broker": 1, "log_dir": "/data/a"}])
+    log.append("replica_sizes", [
+        stored | {"partition": number, "offset_lag": lag, "offset_lag_unknown": None if lag is not None else "offline"}
+        for number, lag in enumerate((0, 5, None, None))
+    ])  # fmt: skip
+    log.close()
+
+    (row,) = queries.ask(tmp_path, END_MS - 1, END_MS + 1, cluster_questions.LOG_DIRS, {"cluster_id": "c"})
+
+    assert (row["replicas"], row["behind"], row["behind_unknown"]) == (4, 1, 2)
+
+
+def test_what_brokers_store_is_as_old_as_their_own_answer_and_no_younger(visit, tmp_path):  # noqa: F811
+    settings, end_ms, step_ms = fixture_store.write_settings(tmp_path), now_ms(), fixture_store.STEP_MS
+    fixture_store.append(tmp_path / "data", "rounds", [
+        row
+        for tick in range(30)
+        for row in fixture_store.round_rows(tick, end_ms - (30 - tick) * step_ms)
+        if row["signal"] != Signal.LOG_DIRS or tick == 14
+    ])  # fmt: skip
+
+    lines = words(visit(settings, "replication")).splitlines()
+
+    (header,) = [line for line in lines if line.startswith("**What brokers store**")]
+    assert re.search(r"Stale\] newest evidence 1 min \d+ s ago, expected every 60 s", header)
 
 
 def test_the_last_answer_of_a_signal_is_no_question_that_nobody_answered(visit, tmp_path):  # noqa: F811

@@ -3,9 +3,14 @@
 import pytest
 
 from dashboard import coverage, queries
+from dashboard.view import View
+from guarantees.cadence import SELDOM_ROUNDS
 from guarantees.observations import Signal
+from guarantees.promises import Verdict
 from store.log import SegmentLog
 from store.segments import producer_name
+from tests.dashboard import fixture_store
+from tests.dashboard.conftest import now_ms
 
 AT_MS = 1_764_000_000_000
 REFUSED = {"answered": 0, "refused": 3, "failed": 0, "error": "not permitted"}
@@ -43,3 +48,25 @@ def test_what_was_never_answered_in_these_rounds_is_as_old_as_its_last_answer_or
     told = coverage.with_last_answers(rows, [{"signal": "b", "answered_at_ms": 20}], 2_000_000)
 
     assert [(row["answered_at_ms"], row["is_older"]) for row in told] == [(90, False), (20, False), (1_100_000, True)]
+
+
+@pytest.mark.parametrize(
+    ("rounds_ago", "verdict"), [(0, Verdict.OK), (SELDOM_ROUNDS, Verdict.OK), (SELDOM_ROUNDS + 2, Verdict.STALE)]
+)
+def test_what_is_asked_now_and_then_is_as_old_as_its_own_answer_and_stale_when_the_next_is_overdue(
+    monkeypatch, tmp_path, rounds_ago, verdict
+):
+    settings, end_ms, step_ms = fixture_store.write_settings(tmp_path), now_ms(), fixture_store.STEP_MS
+    fixture_store.append(tmp_path / "data", "rounds", [
+        row
+        for tick in range(30)
+        for row in fixture_store.round_rows(tick, end_ms - (30 - tick) * step_ms)
+        if row["signal"] != Signal.LOG_DIRS or tick == 29 - rounds_ago
+    ])  # fmt: skip
+    monkeypatch.setenv("TIDEMARK_SETTINGS", str(settings))
+    look = View("production", end_ms - 900_000, end_ms, False, 10, "")
+
+    known = coverage.age_of_seldom(look, Signal.LOG_DIRS)
+
+    assert known.observed_at_ms == coverage.age(look, ()).observed_at_ms - rounds_ago * step_ms
+    assert known.verdict(known.observed_at_ms + rounds_ago * step_ms) is verdict
