@@ -1,6 +1,6 @@
 """Rows of the tables of findings: an event, or one finding."""
 
-from dashboard import wording
+from dashboard import durations, wording
 from dashboard.concerns import Concern
 from dashboard.finding_groups import Event
 from dashboard.names import cut
@@ -17,7 +17,7 @@ def event_row(event: Event, view: View) -> dict[str, object]:
         "Grade": _grades(event),
         "What": wording.KINDS[event.worst.finding.kind],
         "Finding": cut(event.title, 120),
-        "How much": wording.bounds(event.bounds),
+        "How much": durations.how_much(event.bounds),
         "Since (UTC)": wording.since(event.since_ms, view.to_ms),
         "Findings": number,
         "State": _share(event.open_count, number, "open", "closed"),

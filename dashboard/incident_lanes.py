@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from dashboard import elections, wording
+from dashboard import durations, elections, wording
 from dashboard.interval_ends import drawn_to_ms
 from dashboard.low_isr import LowStretch, stretches
 from dashboard.memberships import SETTLED
@@ -142,7 +142,7 @@ def _transaction(row: Row) -> Span:
 
 
 def _low(one: LowStretch, from_ms: int, to_ms: int) -> Span:
-    return Span(BELOW, from_ms, to_ms, None, wording.bounds(one.bounds))
+    return Span(BELOW, from_ms, to_ms, None, durations.how_much(one.bounds))
 
 
 def _as_one(group: Sequence[Mark]) -> Mark:

@@ -20,6 +20,12 @@ def teller(change: Row) -> str:
     return "coordinator" if is_written(change) else "samples"
 
 
+def gained(offsets: int | None) -> str:
+    """`lag gained 1,203 offsets`, with the minus sign of all sentences where the group caught up."""
+    sign = "−" if offsets is not None and offsets < 0 else ""
+    return f"lag gained {sign}{wording.count(None if offsets is None else abs(offsets))} offsets"
+
+
 def told(change: Row) -> list[str]:
     """When it was, by whose word, and who changed host, subscription or lead."""
     return [_when(change), *_hosts(change), *_subscriptions(change), *_lead(change)]

@@ -6,7 +6,7 @@ from enum import IntEnum
 from itertools import takewhile
 from typing import Any
 
-from dashboard import wording
+from dashboard import durations, wording
 from dashboard.concerns import Concern
 from dashboard.low_isr import MIN_ISR_NOT_READ, state_of, time_below
 from dashboard.names import cut
@@ -132,7 +132,7 @@ def below_words(history: Sequence[Row], view: View, gap_ms: int) -> str:
     spent = time_below(history, view.from_ms, view.to_ms, gap_ms)
     if isinstance(spent, Unknown):
         return f"unknown: {spent.reason}"
-    return "never seen" if spent is None else wording.bounds(spent)
+    return "never seen" if spent is None else durations.how_much(spent)
 
 
 def since_ms(one: AtRisk) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import answers, cause_answers, facts, finding_groups, wording
+from dashboard import answers, cause_answers, durations, facts, finding_groups, wording
 from dashboard.components import acting, finding_table, grid, local_time, panel, raw_answers, story
 from dashboard.components.grades import grade
 from dashboard.concerns import Concern
@@ -72,7 +72,7 @@ def _life(concern: Concern) -> str:
 
 def _promises(concern: Concern) -> None:
     if concern.finding.bounds is not None:
-        st.markdown(f"**How much:** {wording.bounds(concern.finding.bounds)}")
+        st.markdown(f"**How much:** {durations.how_much(concern.finding.bounds)}")
     if not concern.broken:
         st.markdown(":gray[No pipeline with a promise is known here: this is information.]")
     for pipeline, judged in concern.broken:

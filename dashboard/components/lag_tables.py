@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard import answers, partition_answers, partitions, wording
+from dashboard import answers, lag_answers, partition_answers, partitions, wording
 from dashboard.components import selection, tables
 from dashboard.components.panel import Panel
 from dashboard.names import cut

@@ -113,7 +113,7 @@ def _moved(chosen: queries.Row, view: View) -> None:
     cost = rebalance_answers.cost_of(view, chosen)
     st.markdown(
         f"**Selected rebalance** seen {wording.utc(chosen['observed_at_ms'])} · pause {cost['Pause']} · "
-        f"lag gained {wording.count(cost['Lag gained'])} offsets",
+        + rebalance_words.gained(cost["Lag gained"]),
         help=local_time.hover(("after", chosen["changed_after_ms"]), ("seen", chosen["observed_at_ms"])),
     )
     for sentence in rebalance_words.told(chosen):

@@ -39,8 +39,8 @@ def number(label: str, help_text: str = "") -> Any:
 def behind(whose: str) -> Any:
     """A column of how long, at least, what is unread has been there, s; `whose` partition that is."""
     return st.column_config.NumberColumn(
-        "Behind, s",
-        format="≥ %,d",
+        "Behind at least, s",
+        format="%,d",
         help=f"The oldest unread offset of {whose} partition has been there at least so long, as far as the samples of "
         "the last 15 minutes show; a dash where nothing shows it",
     )

@@ -184,7 +184,7 @@ def test_a_row_says_who_leads_who_is_missing_what_is_needed_and_who_may_be_elect
     assert row["Verdict"] == "▲ Degraded"
     assert (row["Partition"], row["State"]) == ("t-0", "below min ISR")
     assert row["Since (UTC)"] == replication.wording.clock(FROM_MS + 105_000)
-    assert row["Below min ISR"] == "795 to 800 seconds"
+    assert row["Below min ISR"] == "13 min 15 s to 13 min 20 s"
     assert (row["Leader"], row["In sync"]) == ("1 (epoch 3)", "1 of 3: 1 (without 2, 3)")
     assert (row["Needed"], row["ELR"], row["Last known ELR"]) == ("2", "3", "none")
     assert row["Unclean election"] == "–"
