@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from dashboard import finding_groups, incident_story, wording
+from dashboard import finding_groups, incident_story, incident_verdict, wording
 from dashboard.actions import Attention, IncidentHandling
 from dashboard.concerns import Concern
 from dashboard.incident_story import Total
 from dashboard.names import cut
 from dashboard.view import View
-from guarantees.findings import Bounds, Grade
+from guarantees.findings import Bounds, Finding
 from guarantees.incidents import Incident
 from guarantees.promises import Verdict
 from guarantees.unknown import Unknown
@@ -34,6 +34,11 @@ class Judged:
     @property
     def verdict(self) -> Verdict | None:
         return self.concerns[0].verdict if self.concerns else None
+
+    @property
+    def decisive(self) -> Finding:
+        """The surest of the findings that make the verdict."""
+        return incident_verdict.decisive((one.verdict, one.finding) for one in self.concerns)
 
     @property
     def lasting(self) -> int:
@@ -72,7 +77,7 @@ def row(one: Judged, handling: IncidentHandling, view: View) -> dict[str, object
         "State": _state(one),
         "Handling": ATTENTION[handling.state],
         "Size": sizes(totals) or "nothing counted",
-        "Grade": grades(one.concerns),
+        "Grade": one.decisive.grade.value,
         "Findings": len(incident.findings),
         "Incident": cut(incident.title, 140),
     }
@@ -85,13 +90,6 @@ def sizes(totals: Iterable[Total]) -> str:
 
 def amount(value: Bounds | Unknown) -> str:
     return f"unknown how many ({value.reason})" if isinstance(value, Unknown) else wording.bounds(value)
-
-
-def grades(concerns: Iterable[Concern]) -> str:
-    """`PROVEN to POSSIBLE`: the surest and the least sure of its findings."""
-    order = list(Grade)
-    found = sorted({one.finding.grade for one in concerns}, key=order.index)
-    return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
 
 
 def standing(one: Judged) -> str:

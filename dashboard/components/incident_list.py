@@ -20,7 +20,7 @@ COLUMNS = {
     "State": st.column_config.TextColumn(width=62),
     "Handling": st.column_config.TextColumn(width=72),
     "Size": st.column_config.TextColumn(width=170),
-    "Grade": st.column_config.TextColumn(width=90),
+    "Grade": st.column_config.TextColumn(width=90, help="The surest of the findings that make the verdict"),
     "Findings": st.column_config.NumberColumn(format="%,d", width=66),
     "Incident": st.column_config.TextColumn(width=300),
 }

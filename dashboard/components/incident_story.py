@@ -30,8 +30,7 @@ def head(view: View, incident: Incident) -> None:
         st.page_link(REPORTS, label=":blue[Report of it →]", query_params=asked, icon="")
     one, story = incident_answers.judged(view, incident), incident_answers.story(view, incident)
     st.markdown(f"#### {in_markdown(incident.title, 200)}", anchors=False)
-    look = wording.LOOKS[one.verdict].badge if one.verdict else f":gray-badge[{wording.INFORMATION}]"
-    st.markdown(f"{look} {grade(incident.first_cause.grade)} {incident_handling.badge(incident)}")
+    st.markdown(f"{_verdict(one)} {incident_handling.badge(incident)}")
     _of_what(one, view)
     until = "now" if incident.to_ms is None else wording.utc(incident.to_ms)
     st.markdown(
@@ -85,6 +84,14 @@ def unseen(view: View, incident: Incident) -> None:
 def findings(view: View, incident: Incident) -> None:
     """The findings of the incident as events, each with its evidence."""
     overview.listed(incident_answers.judged(view, incident).concerns, view, leads_to_incident=False)
+
+
+def _verdict(one: Judged) -> str:
+    """The verdict with the grade of the finding that makes it, which is named where it is not the first cause."""
+    look = wording.LOOKS[one.verdict].badge if one.verdict else f":gray-badge[{wording.INFORMATION}]"
+    made_by = one.decisive
+    is_first = made_by.finding_id == one.incident.first_cause.finding_id
+    return f"{look} {grade(made_by.grade)}" + ("" if is_first else f" {in_markdown(made_by.title, 160)}")
 
 
 def _total(total: Total) -> str:

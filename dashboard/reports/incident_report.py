@@ -6,6 +6,7 @@ from dashboard import wording
 from dashboard.actions import Action, IncidentHandling
 from dashboard.incident_chain import none_touched
 from dashboard.incident_story import Note, Story, story
+from dashboard.incident_verdict import decisive
 from dashboard.names import cut
 from dashboard.reports import basis, finding_tables, lag_over_time
 from dashboard.reports.document import Cell, Column, Document, Part, Section, Sentence, Table, Type
@@ -65,11 +66,19 @@ def _summary(look: Look, told: Story) -> Iterator[Sentence]:
     if own is not None:
         promise = wording.promise(own.promise, own.is_inferred)
         yield Sentence(f"The promise: {promise}, from {cut(own.source)} by {cut(own.group_id)}{_to_sink(own.sink)}.")
+        yield _verdict(told)
     number = wording.plural(len(incident.findings), "finding")
     yield Sentence(f"{number}, the worst: {wording.SEVERITIES[incident.severity]}.")
     for total in told.totals:
         amount = finding_tables.interval(total.amount)["How much"]
         yield Sentence(f"{total.effect.capitalize()} ({wording.KINDS[total.kind].lower()}): {amount}.")
+
+
+def _verdict(told: Story) -> Sentence:
+    """What it means for the promise, by the surest finding that makes it so."""
+    made_by = decisive((one.means, one.finding) for one in told.told)
+    means = next(one.means for one in told.told if one.finding is made_by)
+    return Sentence(f"{finding_tables.means(means)}: {shown(made_by.title)}.", str(made_by.grade))
 
 
 def _to_sink(sink: str | None) -> str:

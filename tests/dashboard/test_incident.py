@@ -31,7 +31,7 @@ from dashboard.shapes import Mark, Span
 from dashboard.view import LONGEST_MS, RAW_WINDOW_MS, View, parse_time
 from guarantees.cause_links import LINKS
 from guarantees.causes import causes
-from guarantees.findings import Bounds, Unit
+from guarantees.findings import Bounds, Grade, Statement, Unit
 from guarantees.incidents import Incident, every_incident
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
@@ -471,9 +471,39 @@ def test_a_row_says_what_it_did_as_intervals_and_how_it_stands():
 
     assert shown["Began with"] == "Unclean election"
     assert shown["Size"] == "lost 120 offsets; re-delivered 40 (0 to 40) offsets; duplicated 17 records"
-    assert (shown["State"], shown["Handling"], shown["Grade"]) == ("open", "–", "PROVEN to PROBABLE")
+    assert (shown["State"], shown["Handling"], shown["Grade"]) == ("open", "–", "PROVEN")
     uncounted = incident_rows.amount(Bounds(3, None, None, Unit.RECORDS))
     assert uncounted == "at least 3 records"
+
+
+def graded(grade: Grade, happened_at_ms: int, verdict: Verdict | None) -> Concern:
+    assumption = "it was alone" if grade is Grade.PROBABLE else None
+    statements = (Statement(grade, "So it was.", assumption),)
+    one = replace(story_cut_log.unclean(END), anchor=str(happened_at_ms), happened_at_ms=happened_at_ms,
+                  statements=statements)  # fmt: skip
+    broken = () if verdict is None else ((PIPELINE, verdict),)
+    return Concern(FindingHistory(one, END, END), broken)
+
+
+@pytest.mark.parametrize(
+    ("found", "decisive"),
+    [
+        # The first cause is no more than possible, the violation after it is proven.
+        ([(Grade.POSSIBLE, Verdict.VIOLATED), (Grade.PROVEN, Verdict.VIOLATED)], 1),
+        # What only weakens the promise is not what makes it violated, however sure it is.
+        ([(Grade.PROVEN, Verdict.DEGRADED), (Grade.PROBABLE, Verdict.VIOLATED), (Grade.POSSIBLE, None)], 1),
+        ([(Grade.NOT_OBSERVABLE, None), (Grade.PROVEN, None)], 1),
+        ([(Grade.PROVEN, Verdict.DEGRADED), (Grade.PROVEN, Verdict.DEGRADED)], 0),
+    ],
+)
+def test_beside_a_verdict_stands_the_grade_of_the_surest_finding_that_makes_it(found, decisive):
+    known = [graded(grade, END - MINUTE + at, verdict) for at, (grade, verdict) in enumerate(found)]
+    incident = Incident(PIPELINE.name, tuple(one.finding for one in known), ())
+
+    one = incident_rows.judged(incident, known)
+
+    assert one.decisive == known[decisive].finding
+    assert incident_rows.row(one, IncidentHandling(), view())["Grade"] == found[decisive][0]
 
 
 @pytest.mark.parametrize(("closed", "later", "said"), [(0, 0, "5 findings still last"), (5, 2, "2 findings joined it")])

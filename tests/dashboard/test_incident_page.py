@@ -125,13 +125,22 @@ def test_a_finding_leads_to_its_incident(visit, told):
     assert "A member of order\\-service left and orders\\-2 moved, and 6 more findings" in words(app)
 
 
+def test_beside_the_verdict_stands_the_grade_and_the_name_of_the_finding_that_makes_it(visit, told):
+    said = words(opened(visit, told, incident=INCIDENT)).replace("\\", "")
+
+    assert ":red-badge[✕ Violated] :blue-badge[PROVEN] The log of orders-0 was cut by 120 offsets" in said
+    assert ":gray-badge[POSSIBLE] **A member of order-service left and orders-2 moved**" in said
+    alone = words(opened(visit, told, finding=BARE.finding_id))
+    assert ":orange-badge[▲ Degraded] :gray-badge[NOT OBSERVABLE] :gray-badge[not looked after]" in alone
+
+
 def test_the_list_says_when_what_it_began_with_how_much_and_how_sure(visit, told):
     app = opened(visit, told)
 
     (row,) = app.dataframe[0].value.query("Findings == 7").to_dict("records")
     assert (row["Verdict"], row["Began with"], row["State"]) == ("✕ Violated", "Possible re-delivery", "open")
     assert "lost 120 offsets; re-delivered 40 (0 to 40) offsets; duplicated 145 records" in row["Size"]
-    assert (row["Grade"], row["Pipeline or topic"]) == ("PROVEN to POSSIBLE", PIPELINE)
+    assert (row["Grade"], row["Pipeline or topic"]) == ("PROVEN", PIPELINE)
     assert "shipments (no pipeline)" in cells(app)
 
 

@@ -56,6 +56,12 @@ def test_an_incident_tells_its_findings_from_the_first_cause_to_the_last_consequ
     ]  # fmt: skip
 
 
+def test_an_incident_names_the_finding_that_makes_its_verdict_with_its_grade(night):
+    (row,) = [row for row in sentences(night.documents["incident"]).rows if str(row[1]).startswith("✕ Violated: ")]
+
+    assert row[1:3] == ("✕ Violated: orders-3 was cut by 30 offsets.", "PROVEN")
+
+
 def test_losses_duplicates_and_re_deliveries_of_an_incident_are_those_of_the_store_with_their_offsets(night):
     stored = load_findings(night.folder / "data")
     found = {row["Finding id"]: row for row in rows(night.documents["incident"], "effects")}
