@@ -102,7 +102,7 @@ def _judged(view: View) -> list[Concern]:
 def marks(view: View) -> list[Mark]:
     """What broke when, by kind, as far as the search finds it; the same whatever people did about it."""
     shown = concerns.in_view(_judged(view.without_search()), view)
-    return finding_groups.marks(finding_groups.events(shown), view.from_ms)
+    return finding_groups.marks(finding_groups.events(shown))
 
 
 def urgent(view: View) -> list[Concern]:
@@ -223,7 +223,6 @@ def events(view: View, group_id: str) -> list[Mark]:
         [row for row in cached.in_window(view, queries.REBALANCES) if row["group_id"] == group_id],
         [row for row in cached.in_window(view, queries.LEADER_CHANGES) if row["topic"] in topics],
         concerns.in_view(about, view),
-        view.from_ms,
     )
 
 

@@ -79,12 +79,12 @@ def added(concerns: Sequence[Concern]) -> Bounds | None:
     )
 
 
-def marks(found: Iterable[Event], from_ms: int) -> list[Mark]:
-    """Events by kind; one that began before the window stands at its edge."""
+def marks(found: Iterable[Event]) -> list[Mark]:
+    """Events by kind, each where it began, also where that is before the window."""
     return [
         Mark(
             lane=wording.KINDS[event.worst.finding.kind],
-            at_ms=max(from_ms, event.since_ms),
+            at_ms=event.since_ms,
             text=event.title,
             verdict=event.worst.verdict,
             size=event.bounds.estimate if event.bounds else None,

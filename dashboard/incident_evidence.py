@@ -59,7 +59,7 @@ def lanes(view: View, incident: Incident, touched: Places) -> IncidentLanes:
         rebalances=_between(view, window, incident_questions.REBALANCES, asked),
         group_states=_between(view, window, incident_questions.GROUP_STATES, asked),
         transactions=_between(view, window, incident_questions.OPEN_TRANSACTIONS, asked),
-        findings=finding_groups.marks(events, view.from_ms),
+        findings=finding_groups.marks(events),
         unclean=unclean_epochs(incident),
         view=view,
         gap_ms=replication_answers.gap_ms(view),

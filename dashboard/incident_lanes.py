@@ -49,21 +49,24 @@ def lanes(
     view: View,
     gap_ms: int,
 ) -> IncidentLanes:
-    """`states`: of the touched partitions, each one's the oldest first; `findings`: marks of the incident's own.
+    """`states`: of the touched partitions, each one's the oldest first; `findings`: marks of the incident's own, also
+    from before the window.
 
     `unclean`: (partition, leader epoch) of the elections that a finding calls so.
     """
     by_partition = _by_partition(states)
     low = [one for history in by_partition.values() for one in stretches(history, view.from_ms, view.to_ms, gap_ms)]
-    marks = [
+    happened = [
         *(mark for history in by_partition.values() for mark in election_marks(history, unclean)),
         *(Mark(REBALANCES, row["observed_at_ms"], f"{row['group_id']}: {row['cause']}") for row in rebalances),
-        *findings,
     ]
-    shown = [mark for mark in marks if view.from_ms <= mark.at_ms <= view.to_ms]
+    shown = [
+        *(mark for mark in happened if view.from_ms <= mark.at_ms <= view.to_ms),
+        *(mark for mark in findings if mark.at_ms <= view.to_ms),
+    ]
     return IncidentLanes(
         names=(*LANES, *dict.fromkeys(mark.lane for mark in findings)),
-        marks=tuple(collapsed(shown, max(1, view.length_ms // SHARE_OF_WINDOW))),
+        marks=tuple(collapsed(shown, max(1, view.length_ms // SHARE_OF_WINDOW), view.from_ms)),
         spans=(
             *merged((_unsettled(row) for row in group_states if row["state"] not in SETTLED), "times of rebalancing"),
             *merged((_transaction(row) for row in transactions), "transactions"),
@@ -89,13 +92,16 @@ def election_marks(history: Sequence[Row], unclean: Collection[tuple[str, object
     return [_election(row, is_found=(partition_name(row), row["leader_epoch"]) in unclean) for row in elected(history)]
 
 
-def collapsed(marks: Iterable[Mark], apart_ms: int) -> list[Mark]:
-    """Marks of one lane and one verdict that nobody can tell apart as one, which says how many it stands for."""
+def collapsed(marks: Iterable[Mark], apart_ms: int, from_ms: int) -> list[Mark]:
+    """Marks of one lane and one verdict that nobody can tell apart as one, which says how many it stands for.
+
+    What was before the window, which begins at `from_ms`, is drawn in one place.
+    """
     groups: list[list[Mark]] = []
     for mark in sorted(marks, key=lambda one: (one.lane, str(one.verdict), one.at_ms)):
         first = groups[-1][0] if groups else None
         is_same = first is not None and (first.lane, first.verdict) == (mark.lane, mark.verdict)
-        if is_same and first is not None and mark.at_ms - first.at_ms < apart_ms:
+        if is_same and first is not None and _in_one_place(first.at_ms, mark.at_ms, apart_ms, from_ms):
             groups[-1].append(mark)
         else:
             groups.append([mark])
@@ -143,6 +149,10 @@ def _transaction(row: Row) -> Span:
 
 def _low(one: LowStretch, from_ms: int, to_ms: int) -> Span:
     return Span(BELOW, from_ms, to_ms, None, durations.how_much(one.bounds))
+
+
+def _in_one_place(first_ms: int, at_ms: int, apart_ms: int, from_ms: int) -> bool:
+    return at_ms < from_ms or (first_ms >= from_ms and at_ms - first_ms < apart_ms)
 
 
 def _as_one(group: Sequence[Mark]) -> Mark:

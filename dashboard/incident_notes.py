@@ -8,6 +8,7 @@ from dashboard.incident_lanes import LANES, IncidentLanes
 from dashboard.incident_places import Places
 from dashboard.incident_series import IncidentLines
 from dashboard.names import cut
+from dashboard.shapes import before_note
 from dashboard.view import View
 
 WHAT_IS_DRAWN = (
@@ -22,7 +23,7 @@ def of_figure(
     view: View, touched: Places, lines: IncidentLines, lanes: IncidentLanes, oldest_ms: int | None
 ) -> Iterator[str]:
     """`oldest_ms`: the start of the oldest hour of which samples are kept; None where none are."""
-    yield WHAT_IS_DRAWN
+    yield " ".join([WHAT_IS_DRAWN, *before_note(lanes.marks, view.from_ms)])
     if any(plot.has_unknown and not plot.is_empty for plot in (lines.lag, lines.not_replicated, lines.held)):
         yield UNKNOWN
     if lines.detail != (view.from_ms, view.to_ms):

@@ -49,7 +49,7 @@ def events(view: View, group_id: str, topic: str, partition: int) -> list[Mark]:
     ]
     changes = cached.in_window(view, queries.LEADER_CHANGES)
     led = [row for row in changes if (row["topic"], row["partition"]) == (topic, partition)]
-    return shapes.event_marks([], led, about, view.from_ms)
+    return shapes.event_marks([], led, about)
 
 
 def newest_state(view: View, group_id: str) -> Row | None:

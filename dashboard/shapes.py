@@ -151,12 +151,12 @@ def newest_run(series: Sequence[int | None], window_ms: int) -> list[int]:
     return run[::-1] if len(run) > 1 else []
 
 
-def finding_marks(found: Iterable[Concern], from_ms: int) -> list[Mark]:
-    """Findings by kind; one that began before the window stands at its edge."""
+def finding_marks(found: Iterable[Concern]) -> list[Mark]:
+    """Findings by kind, each where it began, also where that is before the window."""
     return [
         Mark(
             lane=wording.KINDS[concern.finding.kind],
-            at_ms=max(from_ms, concern.finding.happened_at_ms),
+            at_ms=concern.finding.happened_at_ms,
             text=concern.finding.title,
             verdict=concern.verdict,
             size=concern.finding.bounds.estimate if concern.finding.bounds else None,
@@ -165,9 +165,7 @@ def finding_marks(found: Iterable[Concern], from_ms: int) -> list[Mark]:
     ]
 
 
-def event_marks(
-    rebalances: Iterable[Row], leader_changes: Iterable[Row], found: Iterable[Concern], from_ms: int
-) -> list[Mark]:
+def event_marks(rebalances: Iterable[Row], leader_changes: Iterable[Row], found: Iterable[Concern]) -> list[Mark]:
     """Three lanes under a chart of lag."""
     return [
         *(Mark("rebalances", row["observed_at_ms"], row["cause"]) for row in rebalances),
@@ -175,8 +173,13 @@ def event_marks(
             Mark("leader changes", row["at_ms"], f"{row['topic']}-{row['partition']}: {_leader(row)}")
             for row in leader_changes
         ),
-        *(replace(mark, lane="findings") for mark in finding_marks(found, from_ms)),
+        *(replace(mark, lane="findings") for mark in finding_marks(found)),
     ]
+
+
+def before_note(marks: Iterable[Mark], from_ms: int) -> list[str]:
+    """What a mark at the left edge of a chart means, where there is one: the window begins at `from_ms`."""
+    return ["Pointing left at the edge: before the window."] if any(mark.at_ms < from_ms for mark in marks) else []
 
 
 def _leader(row: Row) -> str:

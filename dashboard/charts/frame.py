@@ -20,21 +20,38 @@ LANE_PX, AXIS_PX, CLICK_PX = 22, 46, 10
 WHOLE = 1_000  # characters
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
+# To the left out of the window; filled or not, it tells a verdict as the other shapes do.
+BEFORE: Mapping[Verdict | None, str] = {Verdict.VIOLATED: "triangle-left", None: "arrow-left-open"}
+BEFORE_OTHERS = "triangle-left-open"
 NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
 
-def mark_traces(marks: Iterable[Mark], line: str) -> list[go.Scatter]:
-    """One trace for each verdict: its shape, its colour, its word."""
-    by_verdict: dict[Verdict | None, list[Mark]] = {}
+def mark_traces(marks: Iterable[Mark], line: str, from_ms: int) -> list[go.Scatter]:
+    """One trace for each verdict: its shape, its colour, its word; and one for what it had before `from_ms`."""
+    by_look: dict[tuple[Verdict | None, bool], list[Mark]] = {}
     for mark in marks:
-        by_verdict.setdefault(mark.verdict, []).append(mark)
-    return [_mark_trace(verdict, group, line) for verdict, group in by_verdict.items()]
+        by_look.setdefault((mark.verdict, mark.at_ms < from_ms), []).append(mark)
+    return [
+        _marks_before(verdict, group, line, from_ms) if is_before else _mark_trace(verdict, group, line)
+        for (verdict, is_before), group in by_look.items()
+    ]
 
 
 def _mark_trace(verdict: Verdict | None, marks: Sequence[Mark], line: str) -> go.Scatter:
     if verdict is None:
         return marks_of(marks, "line-ns-open", line, "information")
     return marks_of(marks, SYMBOLS[verdict], wording.LOOKS[verdict].colour, wording.LOOKS[verdict].word)
+
+
+def _marks_before(verdict: Verdict | None, marks: Sequence[Mark], line: str, from_ms: int) -> go.Scatter:
+    """At the edge of the window, pointing out of it: the moment they have is in their words alone."""
+    return _mark_trace(verdict, marks, line).update(
+        x=[time_text(from_ms)] * len(marks),
+        marker_symbol=BEFORE.get(verdict, BEFORE_OTHERS),
+        text=[f"{in_figure(mark.text, 120)}<br>before the window: {wording.utc(mark.at_ms)}" for mark in marks],
+        hovertemplate="%{text}<extra></extra>",
+        cliponaxis=False,
+    )
 
 
 def marks_of(marks: Sequence[Mark], symbol: str, colour: str, name: str) -> go.Scatter:
@@ -81,7 +98,7 @@ def line_to_click(line: go.Scatter, first_ms: int, step_ms: int, view: View) -> 
 
 def marks_to_click(marks: Iterable[Mark], view: View) -> list[go.Scatter]:
     """Marks that carry their moments, as a link names them."""
-    found = mark_traces(marks, line_colour(view))
+    found = mark_traces(marks, line_colour(view), view.from_ms)
     return [trace.update(customdata=[f"{moment}Z" for moment in trace.x]) for trace in found]
 
 

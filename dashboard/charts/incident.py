@@ -90,7 +90,7 @@ def _lane_traces(lanes: IncidentLanes, view: View) -> Iterator[go.Bar | go.Scatt
                 hovertext=[in_figure(span.text, 90) for span in spans],
                 hovertemplate="%{y}, " + name + "<br>%{hovertext}<extra></extra>",
             )
-    yield from mark_traces(lanes.marks, line_colour(view))
+    yield from mark_traces(lanes.marks, line_colour(view), view.from_ms)
 
 
 def _without_words(spans: Sequence[Span]) -> list[Span]:

@@ -34,7 +34,7 @@ def replication_over_time(history: ReplicaHistory, leaders: set[int], lanes: Rep
         figure.add_trace(trace, row=2, col=1)
     for trace in (*bar_traces(lanes.spans, view.from_ms, BARS), *_low_bars(lanes.low)):
         figure.add_trace(trace.update(showlegend=False), row=3, col=1)
-    for trace in mark_traces(lanes.marks, line_colour(view)):
+    for trace in mark_traces(lanes.marks, line_colour(view), view.from_ms):
         figure.add_trace(trace.update(showlegend=False), row=3, col=1)
     counted = {"rangemode": "tozero", "autorangeoptions": {"include": FEWEST_OFFSETS}}
     figure.update_yaxes(title_text="offsets", **counted, row=1, col=1)

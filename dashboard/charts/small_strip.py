@@ -17,6 +17,9 @@ SYMBOLS: Mapping[Verdict | None, str] = {
     Verdict.OK: "circle",
     None: "rect",
 }
+# A triangle turned to the left, out of the window; filled or not, it tells a verdict as the other shapes do.
+BEFORE: Mapping[Verdict | None, str] = {Verdict.VIOLATED: "triangle", None: "arrow"}
+BEFORE_OTHERS = "emptyTriangle"
 INFORMATION = "#5B6B7B"
 
 
@@ -30,7 +33,7 @@ def small_strip(marks: Sequence[Mark], view: View) -> dict[str, object]:
         "xAxis": {"type": "time", "min": view.from_ms, "max": view.to_ms, "axisLabel": {"hideOverlap": True}},
         "yAxis": {"type": "category", "data": [cut(lane) for lane in lanes], "inverse": True},
         "series": [
-            _series(verdict, [mark for mark in marks if mark.verdict is verdict and mark.lane in lanes])
+            _series(verdict, [mark for mark in marks if mark.verdict is verdict and mark.lane in lanes], view.from_ms)
             for verdict in dict.fromkeys(mark.verdict for mark in marks)
         ],
     }
@@ -49,7 +52,7 @@ def height_px(marks: Sequence[Mark]) -> int:
     return FRAME_PX + LANE_PX * max(2, len(worst_lanes(marks)))
 
 
-def _series(verdict: Verdict | None, marks: Sequence[Mark]) -> dict[str, object]:
+def _series(verdict: Verdict | None, marks: Sequence[Mark], from_ms: int) -> dict[str, object]:
     look = wording.LOOKS[verdict] if verdict else None
     return {
         "type": "scatter",
@@ -58,5 +61,13 @@ def _series(verdict: Verdict | None, marks: Sequence[Mark]) -> dict[str, object]
         "symbolSize": 10 if look else [2, 10],
         "itemStyle": {"color": look.colour if look else INFORMATION, "opacity": 1},
         "silent": True,
-        "data": [[mark.at_ms, cut(mark.lane)] for mark in marks],
+        "data": [_point(mark, from_ms) for mark in marks],
     }
+
+
+def _point(mark: Mark, from_ms: int) -> list[object] | dict[str, object]:
+    """What was before the window stands at its edge, pointing out of it."""
+    if mark.at_ms >= from_ms:
+        return [mark.at_ms, cut(mark.lane)]
+    symbol = BEFORE.get(mark.verdict, BEFORE_OTHERS)
+    return {"value": [from_ms, cut(mark.lane)], "symbol": symbol, "symbolRotate": 90, "symbolSize": 10}

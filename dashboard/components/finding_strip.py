@@ -7,11 +7,12 @@ import streamlit as st
 from dashboard.charts.findings import strip
 from dashboard.charts.frame import STILL
 from dashboard.components.finding_table import PARAMETER
-from dashboard.shapes import Mark
+from dashboard.shapes import Mark, before_note
 from dashboard.view import View
 
 KEY = "finding-strip"
 MARKS = 1_000  # more SVG points make a page slow, and nobody tells them apart
+WHAT_IS_DRAWN = "Shape and colour say what a finding means for the promises; a larger mark counts more."
 ALT = "Findings by kind and time; the table below lists them"
 
 
@@ -24,8 +25,8 @@ def draw(marks: Sequence[Mark], view: View, rerun: Sequence[str]) -> None:
         )
     else:
         st.plotly_chart(figure, config=STILL, alt=ALT)
-    clicked = " Click a mark to see its evidence." if view.is_frozen else ""
-    st.caption(f"Shape and colour say what a finding means for the promises; a larger mark counts more.{clicked}")
+    hint = ["Click a mark to see its evidence."] if view.is_frozen else []
+    st.caption(" ".join([WHAT_IS_DRAWN, *before_note(marks[:MARKS], view.from_ms), *hint]))
     if len(marks) > MARKS:
         st.caption(f"The {MARKS:,} worst of {len(marks):,} events are drawn; search or filter to find the others.")
 

@@ -68,7 +68,7 @@ def _at_default(view: View, incident: Incident) -> int:
 def _cursor(view: View, at_ms: int, lanes: IncidentLanes, rerun: Sequence[str]) -> None:
     """A slider to drag or move by arrow keys, a step at a time; buttons lead from event to event."""
     step_ms = cached.step_ms(view.cluster)
-    moments = sorted({mark.at_ms for mark in lanes.marks})
+    moments = sorted({mark.at_ms for mark in lanes.marks if mark.at_ms >= view.from_ms})
     st.session_state[SLIDER] = _moment_of(at_ms)  # the URL is the truth, also after Back
     st.slider(
         "Cursor (UTC)", _moment_of(view.from_ms), _moment_of(view.to_ms), key=SLIDER, format="HH:mm:ss",

@@ -5,7 +5,7 @@ from math import nan
 
 import streamlit as st
 
-from dashboard import answers, expired, finding_groups, proposals, standing, wording
+from dashboard import answers, expired, finding_groups, proposals, shapes, standing, wording
 from dashboard.charts.small_strip import height_px, small_strip
 from dashboard.components import acting, evidence, local_time, panel, story
 from dashboard.components.grades import grade
@@ -105,7 +105,8 @@ def strip(view: View) -> None:
         key="strip",
         alt="Findings by kind and time, the worst kinds first; the list below and the page of violations name them",
     )
-    st.caption("Diamonds violate a promise, triangles weaken one, bars are information.")
+    said = "Diamonds violate a promise, triangles weaken one, bars are information."
+    st.caption(" ".join([said, *shapes.before_note(marks, view.from_ms)]))
 
 
 def proposed(known: Sequence[Pipeline], cluster: str) -> None:

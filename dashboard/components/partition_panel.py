@@ -12,6 +12,7 @@ from dashboard import (
     partition_answers,
     partition_history,
     sample_query,
+    shapes,
     wording,
 )
 from dashboard import view as views
@@ -54,7 +55,8 @@ def draw(view: View) -> None:
     figure = partition_over_time(history, partition_history.owner_spans(owners, states), marks, view)
     alt = "Lag of the partition to both ends, its owners and events over time"
     clicked_moment.draw(figure, view, key="partition-figure", alt=alt)
-    st.caption(f"{PARTITION_CHART} {clicked_moment.HINT if view.is_frozen else ''}")
+    hint = [clicked_moment.HINT] if view.is_frozen else []
+    st.caption(" ".join([PARTITION_CHART, *shapes.before_note(marks, view.from_ms), *hint]))
     _owner(view, owners, states)
     _commits(partition_answers.commits(view, group_id, *place), view)
     _twin(partition_history.table_rows(known))

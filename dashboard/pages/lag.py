@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from dashboard import answers, chart_rows, groups_shown, lag_answers, left_topics, wording
+from dashboard import answers, chart_rows, groups_shown, lag_answers, left_topics, shapes, wording
 from dashboard.charts.lag import lag_over_time
 from dashboard.components import clicked_moment, cluster_panels, lag_tables, panel, partition_panel, twins
 from dashboard.components.panel import Panel
@@ -27,14 +27,14 @@ def detail(view: View) -> None:
     if group_id is None:
         panel.empty(f"Nothing to draw: no group{wording.searched(view)} was seen.")
         return
-    history = lag_answers.lag_history(view, group_id)
+    history, events = lag_answers.lag_history(view, group_id), answers.events(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")
-    events = answers.events(view, group_id)
     figure = lag_over_time(history, events, view)
     alt = f"Lag of each partition over time; {wording.NOT_OBSERVED}"
     clicked_moment.draw(figure, view, key="lag-figure", alt=alt, rerun=[PARTITION.fragment_key])
     notes = wording.lag_chart_notes(history.partitions, len(history.labels), history.unknown_reasons)
     notes += left_topics.notes(left_topics.of_group(view, group_id))
+    notes += shapes.before_note(events, view.from_ms)
     st.caption(" ".join([*notes, *([clicked_moment.HINT] if view.is_frozen else [])]))
     twins.draw("lag", lambda: chart_rows.of_lag(history, events))
     lag_tables.group_partitions(view, group_id, PARTITION)

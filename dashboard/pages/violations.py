@@ -9,7 +9,7 @@ from dashboard.view import View
 
 
 def strip(view: View) -> None:
-    marks = finding_groups.marks(finding_groups.events(finding_filters.shown(view)), view.from_ms)
+    marks = finding_groups.marks(finding_groups.events(finding_filters.shown(view)))
     if not marks:
         panel.empty("Nothing to draw: the table below says why.")
         return

@@ -6,7 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard import concerns, memberships, names, partitions, promise_questions, proposals, shapes, standing, tiles
+from dashboard import (
+    chart_rows,
+    concerns,
+    memberships,
+    names,
+    partitions,
+    promise_questions,
+    proposals,
+    shapes,
+    standing,
+    tiles,
+)
 from dashboard.audit_coverage import Lane, Piece, Stretch
 from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.findings import strip
@@ -105,7 +116,7 @@ def test_of_many_partitions_those_with_most_lag_are_drawn_and_the_rest_is_counte
 def test_the_lag_chart_never_joins_over_a_gap_and_keeps_unknown_cells_empty():
     history = shapes.lag_history([cell(0, 0, 5), cell(0, 20_000, 5)], 0, 30_000, 10_000)
 
-    figure = lag_over_time(history, [Mark("rebalances", 0, "<b>x</b>")], VIEW)
+    figure = lag_over_time(history, [Mark("rebalances", END_MS, "<b>x</b>")], VIEW)
 
     line, heat, marks = figure.data
     assert line.connectgaps is False
@@ -138,7 +149,7 @@ def test_rows_whose_names_differ_only_where_they_are_cut_keep_as_much_as_tells_t
 def test_a_partition_that_lost_its_leader_has_none_and_not_a_broker_of_that_name():
     changes = [{"topic": "orders", "partition": 0, "leader": leader, "at_ms": END_MS} for leader in (2, None)]
 
-    texts = [mark.text for mark in shapes.event_marks([], changes, [], 0)]
+    texts = [mark.text for mark in shapes.event_marks([], changes, [])]
 
     assert texts == ["orders-0: leader is broker 2", "orders-0: no leader"]
 
@@ -181,12 +192,32 @@ def test_a_click_chooses_a_moment_or_nothing(carried, moment):
     assert clicked_moment.moment_of([]) is None
 
 
-def test_each_verdict_has_its_own_shape_in_the_strip():
-    marks = [Mark("kind", 1, "text", one) for one in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
+@pytest.mark.parametrize("at_ms", [END_MS, VIEW.from_ms - 1])
+def test_each_verdict_has_its_own_shape_in_the_strip(at_ms):
+    marks = [Mark("kind", at_ms, "text", one) for one in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
 
     figure = strip(marks, VIEW)
 
     assert len({trace.marker.symbol for trace in figure.data}) == 3
+
+
+def test_what_was_before_the_window_points_out_of_it_and_says_its_own_time():
+    early = Mark("kind", VIEW.from_ms - 98_000, HOSTILE, Verdict.VIOLATED, 41, "f1")
+    marks = [early, replace(early, at_ms=VIEW.from_ms, finding_id="f2")]
+
+    for figure in (strip(marks, VIEW), lag_over_time(shapes.lag_history([], VIEW.from_ms, END_MS, 5_000), marks, VIEW)):
+        before, inside = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]
+        assert (before.marker.symbol, inside.marker.symbol) == ("triangle-left", "x")
+        assert before.marker.color == inside.marker.color
+        assert list(before.x) == list(inside.x) == ["2025-11-24T15:45:00.000"]
+        assert before.text[0].endswith("<br>before the window: 2025-11-24 15:43:22.000 UTC")
+        assert "%{x" not in before.hovertemplate
+        assert "%{x" in inside.hovertemplate
+        assert not before.cliponaxis, "half of it would be cut away"
+    assert [list(trace.customdata) for trace in strip(marks, VIEW).data] == [["f1"], ["f2"]]
+    assert shapes.before_note(marks, VIEW.from_ms)
+    assert not shapes.before_note(marks[1:], VIEW.from_ms)
+    assert [row["From (UTC)"] for row in chart_rows.lane_rows((), [early])] == ["2025-11-24 15:43:22.000"]
 
 
 def test_member_lanes_show_a_rebalance_above_the_members_and_escape_their_names():

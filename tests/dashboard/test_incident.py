@@ -135,7 +135,7 @@ def test_one_event_on_five_hundred_partitions_is_one_mark_that_says_so():
     marks = [Mark(ELECTIONS, END + number, f"orders-{number}", Verdict.DEGRADED) for number in range(500)]
     clean = Mark(ELECTIONS, END + 3, "orders-9 clean")
 
-    known, unclean = sorted(incident_lanes.collapsed([*marks, clean], 1_000), key=lambda mark: mark.size or 0)
+    known, unclean = sorted(incident_lanes.collapsed([*marks, clean], 1_000, 0), key=lambda mark: mark.size or 0)
 
     assert known == clean
     assert (unclean.at_ms, unclean.size) == (END, 500)
@@ -145,7 +145,23 @@ def test_one_event_on_five_hundred_partitions_is_one_mark_that_says_so():
 def test_marks_that_lie_apart_or_in_other_lanes_stay_apart():
     marks = [Mark("a", 0, "x"), Mark("a", 1_000, "y"), Mark("b", 0, "z")]
 
-    assert incident_lanes.collapsed(marks, 1_000) == marks
+    assert incident_lanes.collapsed(marks, 1_000, 0) == marks
+
+
+def test_findings_of_before_the_window_are_one_mark_apart_from_those_at_its_edge_and_keep_their_time():
+    edge = view().from_ms
+    marks = [Mark("lost", at_ms, str(at_ms), Verdict.VIOLATED) for at_ms in (edge - 9 * MINUTE, edge - 1, edge, END)]
+    later = Mark("lost", END + 1, "later", Verdict.VIOLATED)
+
+    found = incident_lanes.lanes([], [], [], [], [*marks, later], (), view(), 15_000)
+
+    assert [(mark.at_ms, mark.size) for mark in found.marks] == [(edge - 9 * MINUTE, 2), (edge, None), (END, None)]
+    assert [row["Time (UTC)"] for row in incident_notes.lane_rows(found)][0] == "2025-11-24 15:36:00.000"
+    lines = incident_series.IncidentLines(
+        *[incident_series.lines([], "value", (), (edge, END), MINUTE)] * 3, (edge, END)
+    )
+    said = " ".join(incident_notes.of_figure(view(), incident_places.Places((), 0, ()), lines, found, END))
+    assert "Pointing left at the edge: before the window." in said
 
 
 def test_bars_that_overlap_are_one_and_neighbours_have_two_tones():

@@ -111,6 +111,18 @@ def test_the_small_strip_keeps_the_worst_kinds_and_tells_verdicts_by_shape_and_c
     assert HOSTILE not in json.dumps(option), "titles are not drawn"
 
 
+def test_what_was_before_the_window_points_out_of_the_small_strip_in_the_colour_of_its_verdict():
+    early = [Mark("kind", VIEW.from_ms - 1, "x", verdict) for verdict in (Verdict.VIOLATED, Verdict.DEGRADED, None)]
+
+    option = small_strip.small_strip([*early, Mark("kind", VIEW.from_ms, "y", Verdict.VIOLATED)], VIEW)
+
+    (violated, inside), (degraded,), (information,) = [one["data"] for one in option["series"]]
+    assert inside == [VIEW.from_ms, "kind"]
+    assert {(one["value"][0], one["symbolRotate"]) for one in (violated, degraded, information)} == {(VIEW.from_ms, 90)}
+    assert len({one["symbol"] for one in (violated, degraded, information)}) == 3
+    assert len({one["itemStyle"]["color"] for one in option["series"]}) == 3
+
+
 def test_no_two_verdicts_share_a_shape_on_the_small_strip():
     assert set(small_strip.SYMBOLS) == {*Verdict, None}
     assert len(set(small_strip.SYMBOLS.values())) == len(small_strip.SYMBOLS)
