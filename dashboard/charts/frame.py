@@ -21,7 +21,7 @@ WHOLE = 1_000  # characters
 STILL = {"displayModeBar": False, "scrollZoom": False, "doubleClick": False}
 SYMBOLS: Mapping[Verdict, str] = {verdict: look.marker for verdict, look in wording.LOOKS.items()}
 # To the left out of the window; filled or not, it tells a verdict as the other shapes do.
-BEFORE: Mapping[Verdict | None, str] = {Verdict.VIOLATED: "triangle-left", None: "arrow-left-open"}
+BEFORE: Mapping[Verdict | None, str] = {Verdict.VIOLATED: "triangle-left", None: "arrow-bar-left-open"}
 BEFORE_OTHERS = "triangle-left-open"
 NOT_OBSERVED = "rgba(128, 140, 152, 0.22)"
 
@@ -154,9 +154,18 @@ def gaps(values: np.ndarray, from_ms: int, bucket_ms: int) -> list[dict[str, obj
     ]  # fmt: skip
 
 
+# UTC and the day stand once, under the first moment of each day.
+TICKS = [
+    {"dtickrange": [None, 1_000], "value": "%H:%M:%S.%L\n%Y-%m-%d UTC"},
+    {"dtickrange": [1_000, 60_000], "value": "%H:%M:%S\n%Y-%m-%d UTC"},
+    {"dtickrange": [60_000, 86_399_999], "value": "%H:%M\n%Y-%m-%d UTC"},
+    {"dtickrange": [86_400_000, None], "value": "%Y-%m-%d\nUTC"},
+]
+
+
 def framed(figure: go.Figure, from_ms: int, to_ms: int, height_px: int) -> go.Figure:
     """The window as the x axis, nothing to drag or zoom, so high."""
-    figure.update_xaxes(type="date", range=[time_text(from_ms), time_text(to_ms)])
+    figure.update_xaxes(type="date", range=[time_text(from_ms), time_text(to_ms)], tickformatstops=TICKS)
     return sized(figure, height_px)
 
 

@@ -9,6 +9,10 @@ from dashboard.view import View
 from guarantees.promises import Verdict
 
 LANES, LANE_PX, FRAME_PX = 6, 20, 34
+UTC_PX = 38  # room for the name of the time axis at its end
+DAY, MINUTE, SECOND = "{yyyy}-{MM}-{dd}", "{HH}:{mm}", "{HH}:{mm}:{ss}"
+TIMES = {"year": DAY, "month": DAY, "day": DAY, "hour": MINUTE, "minute": MINUTE, "second": SECOND,
+         "millisecond": SECOND}  # fmt: skip
 SYMBOLS: Mapping[Verdict | None, str] = {
     Verdict.VIOLATED: "diamond",
     Verdict.DEGRADED: "triangle",
@@ -29,8 +33,15 @@ def small_strip(marks: Sequence[Mark], view: View) -> dict[str, object]:
     return {
         "useUTC": True,
         "animation": False,
-        "grid": {"left": 8, "right": 12, "top": 4, "bottom": 4, "containLabel": True},
-        "xAxis": {"type": "time", "min": view.from_ms, "max": view.to_ms, "axisLabel": {"hideOverlap": True}},
+        "grid": {"left": 8, "right": UTC_PX, "top": 4, "bottom": 4, "containLabel": True},
+        "xAxis": {
+            "type": "time",
+            "min": view.from_ms,
+            "max": view.to_ms,
+            "axisLabel": {"hideOverlap": True, "formatter": TIMES},
+            "name": "UTC",
+            "nameGap": 6,
+        },
         "yAxis": {"type": "category", "data": [cut(lane) for lane in lanes], "inverse": True},
         "series": [
             _series(verdict, [mark for mark in marks if mark.verdict is verdict and mark.lane in lanes], view.from_ms)

@@ -136,8 +136,8 @@ function drawDrag(strip, pen) {
 function drawWords(strip, data) {
   const ends = strip.drag === null ? [data.from_ms, data.to_ms] : edges(strip).map((x) => momentAt(strip, x));
   const [from, to] = ends.map((ms) => new Date(ms).toISOString());
-  const begins = from.slice(0, 10) === to.slice(0, 10) ? 11 : 5;
-  strip.from.textContent = clock(from, begins);
+  const begins = from.slice(0, 10) === to.slice(0, 10) ? 11 : 0;
+  strip.from.textContent = `${clock(from, 0)} UTC`;
   strip.to.textContent = `${clock(to, begins)} UTC`;
   strip.middle.textContent = strip.drag === null ? data.caption : "release to show this window";
 }

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from dashboard import (
@@ -21,6 +22,7 @@ from dashboard import (
 from dashboard.audit_coverage import Lane, Piece, Stretch
 from dashboard.charts.coverage import coverage_lanes
 from dashboard.charts.findings import strip
+from dashboard.charts.frame import framed
 from dashboard.charts.lag import lag_over_time
 from dashboard.charts.members import member_lanes
 from dashboard.components import clicked_moment
@@ -166,6 +168,22 @@ def test_in_a_still_window_the_total_and_the_events_carry_their_moments_and_in_a
     assert list(events.customdata) == ["2025-11-24T15:59:59.999Z"]
     assert (total.mode, total.marker.opacity) == ("lines+markers", 0), "Plotly selects nothing that has no marker"
     assert live.data[0].mode == "lines"
+
+
+@pytest.mark.parametrize("distance_ms", [0.5, 1_000, 30_000, 60_000, 12 * 3_600_000, 86_400_000, 7 * 86_400_000])
+def test_ticks_at_every_distance_have_iso_days_and_say_utc_in_no_more_than_two_lines(distance_ms):
+    figure = framed(go.Figure(), VIEW.from_ms, END_MS, 100)
+
+    formats = [
+        stop.value
+        for stop in figure.layout.xaxis.tickformatstops
+        if (stop.dtickrange[0] or 0) <= distance_ms <= (stop.dtickrange[1] or distance_ms)
+    ]
+    assert formats
+    for one in formats:
+        assert one.endswith("UTC")
+        assert "%Y-%m-%d" in one
+        assert one.count("\n") == 1
 
 
 def test_a_bucket_that_begins_before_the_window_is_clicked_at_its_edge():

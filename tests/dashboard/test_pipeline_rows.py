@@ -128,6 +128,13 @@ def test_no_two_verdicts_share_a_shape_on_the_small_strip():
     assert len(set(small_strip.SYMBOLS.values())) == len(small_strip.SYMBOLS)
 
 
+def test_the_small_strip_says_that_its_times_are_utc_and_writes_days_as_iso():
+    axis = small_strip.small_strip(marks(("kind", None)), VIEW)["xAxis"]
+
+    assert (axis["name"], axis["axisLabel"]["formatter"]["day"]) == ("UTC", "{yyyy}-{MM}-{dd}")
+    assert axis["axisLabel"]["formatter"]["minute"] == "{HH}:{mm}"
+
+
 def pipelines(app):
     return app.dataframe[0].value.set_index("Pipeline")
 
