@@ -13,14 +13,17 @@ UTC_PX = 38  # room for the name of the time axis at its end
 DAY, MINUTE, SECOND = "{yyyy}-{MM}-{dd}", "{HH}:{mm}", "{HH}:{mm}:{ss}"
 TIMES = {"year": DAY, "month": DAY, "day": DAY, "hour": MINUTE, "minute": MINUTE, "second": SECOND,
          "millisecond": SECOND}  # fmt: skip
-SYMBOLS: Mapping[Verdict | None, str] = {
-    Verdict.VIOLATED: "diamond",
-    Verdict.DEGRADED: "triangle",
-    Verdict.UNKNOWN: "emptyCircle",
-    Verdict.STALE: "emptyRect",
-    Verdict.OK: "circle",
-    None: "rect",
+# The shapes of the other charts, which Plotly draws, in the words of ECharts; cross and hourglass it does not know.
+SHAPES: Mapping[str, str] = {
+    "x": "path://M0,2 L2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 Z",
+    "triangle-up": "triangle",
+    "circle-open": "emptyCircle",
+    "hourglass-open": "path://M0,0 L10,0 L0,10 L10,10 Z",
+    "circle": "circle",
 }
+SYMBOLS: Mapping[Verdict | None, str] = {
+    None: "rect", **{verdict: SHAPES[look.marker] for verdict, look in wording.LOOKS.items()}
+}  # fmt: skip
 # A triangle turned to the left, out of the window; filled or not, it tells a verdict as the other shapes do.
 BEFORE: Mapping[Verdict | None, str] = {Verdict.VIOLATED: "triangle", None: "arrow"}
 BEFORE_OTHERS = "emptyTriangle"

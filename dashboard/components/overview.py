@@ -105,7 +105,7 @@ def strip(view: View) -> None:
         key="strip",
         alt="Findings by kind and time, the worst kinds first; the list below and the page of violations name them",
     )
-    said = "Diamonds violate a promise, triangles weaken one, bars are information."
+    said = "Crosses violate a promise, triangles weaken one, bars are information."
     st.caption(" ".join([said, *shapes.before_note(marks, view.from_ms)]))
 
 

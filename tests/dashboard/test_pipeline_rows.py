@@ -7,6 +7,7 @@ import pytest
 
 from dashboard import pipeline_rows, standing
 from dashboard.charts import small_strip
+from dashboard.charts.findings import strip
 from dashboard.shapes import Mark
 from dashboard.view import View
 from guarantees.findings import Bounds, Unit
@@ -126,6 +127,17 @@ def test_what_was_before_the_window_points_out_of_the_small_strip_in_the_colour_
 def test_no_two_verdicts_share_a_shape_on_the_small_strip():
     assert set(small_strip.SYMBOLS) == {*Verdict, None}
     assert len(set(small_strip.SYMBOLS.values())) == len(small_strip.SYMBOLS)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "plotly", "echarts"),
+    [(Verdict.VIOLATED, "x", "path://M0,2"), (Verdict.DEGRADED, "triangle-up", "triangle"), (None, "line-ns", "rect")],
+)
+def test_a_verdict_has_one_shape_on_the_small_strip_and_on_the_strip_of_all_findings(verdict, plotly, echarts):
+    (mark,) = marks(("kind", verdict))
+
+    assert strip([mark], VIEW).data[0].marker.symbol.removesuffix("-open") == plotly
+    assert small_strip.small_strip([mark], VIEW)["series"][0]["symbol"].startswith(echarts)
 
 
 def test_the_small_strip_says_that_its_times_are_utc_and_writes_days_as_iso():
