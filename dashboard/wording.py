@@ -185,11 +185,11 @@ def _moment(time_ms: int) -> datetime:
 
 
 def rounds(seen: RoundsSeen) -> str:
-    """How complete a window is: `178 of 180 expected rounds, the longest time between two 12 s`."""
+    """How complete a window is: `178 of 180 expected rounds, longest gap between rounds 12 s`."""
     if not seen.present:
         return "no answered round"
     gap = seen.longest_gap_ms
-    between = "" if gap is None else f", the longest time between two {gap / 1000:.0f} s"
+    between = "" if gap is None else f", longest gap between rounds {gap / 1000:.0f} s"
     since = "" if seen.first_ms is None else f" since {utc(seen.first_ms)}"
     ended = f", none after {clock(seen.last_ms)}" if seen.last_ms is not None and ends_early(seen) else ""
     return f"{count(seen.present)} of {count(seen.expected)} expected rounds{since}{between}{ended}"

@@ -185,7 +185,7 @@ def test_health_says_which_right_is_missing_and_what_that_hides(visit, believabl
 
 
 def test_health_says_how_many_rounds_the_window_holds(visit, believable):
-    assert re.search(r"In the window: \d+ of \d+ expected rounds since .* UTC, the longest time between two 5 s", words(
+    assert re.search(r"In the window: \d+ of \d+ expected rounds since .* UTC, longest gap between rounds 5 s", words(
         visit(believable, "health")
     ))  # fmt: skip
 

@@ -65,11 +65,11 @@ def test_a_duration_has_its_two_largest_units(length_ms, said):
     ("seen", "said"),
     [
         (RoundsSeen(0, 60_000, 5_000, 11, 5_000, 60_000, 10_000, 20_000),
-         "11 of 11 expected rounds since 1970-01-01 00:00:05.000 UTC, the longest time between two 10 s"),
+         "11 of 11 expected rounds since 1970-01-01 00:00:05.000 UTC, longest gap between rounds 10 s"),
         (RoundsSeen(0, 60_000, 5_000, 3, 0, 60_000, 30_000, 20_000),
-         "3 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 30 s"),
+         "3 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, longest gap between rounds 30 s"),
         (RoundsSeen(0, 60_000, 5_000, 9, 0, 44_999, 5_000, 20_000),
-         "9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, the longest time between two 5 s, "
+         "9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, longest gap between rounds 5 s, "
          "none after 00:00:44"),
         (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "no answered round"),
     ],
@@ -88,10 +88,10 @@ WHOLE = RoundsSeen(0, 60_000, 5_000, 12, 0, 60_000, 5_000, 0)
         (replace(WHOLE, present=10), "No group moved in this window."),
         (replace(WHOLE, present=9),
          "No group moved in this window, as far as 9 of 12 expected rounds since 1970-01-01 00:00:00.000 UTC, "
-         "the longest time between two 5 s tell."),
+         "longest gap between rounds 5 s tell."),
         (replace(WHOLE, first_ms=20_000, present=8),
          "No group moved in this window, as far as 8 of 8 expected rounds since 1970-01-01 00:00:20.000 UTC, "
-         "the longest time between two 5 s tell."),
+         "longest gap between rounds 5 s tell."),
         (RoundsSeen(0, 60_000, 5_000, 0, None, None, None, None), "Unknown: no round was stored in this window."),
     ],
 )  # fmt: skip
