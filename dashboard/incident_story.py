@@ -6,7 +6,7 @@ Pure facts of findings, causes and what people did; the incident's page and its 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dashboard import finding_ranges
+from dashboard import finding_ranges, incident_unseen
 from dashboard.actions import UNTOUCHED, Action, Handling
 from dashboard.amounts import added
 from dashboard.finding_ranges import Offsets
@@ -131,7 +131,7 @@ def story(
         losses=done,
         totals=tuple(totals(done)),
         touched=tuple(dict.fromkeys(_touched(found, pipelines))),
-        not_seen=tuple(dict.fromkeys((*unseen, *_not_observable(found), *_without_cause(found, explained)))),
+        not_seen=tuple(dict.fromkeys((*unseen, *incident_unseen.left_open(found, explained)))),
         notes=tuple(_notes(found, handled)),
     )
 
@@ -225,20 +225,6 @@ def _in_sink(finding: Finding, pipeline: Pipeline) -> Touched:
     return Touched(
         str(place.topic), False, str(place.topic), place.partition, finding_ranges.offsets(finding), finding.grade, why
     )
-
-
-def _not_observable(findings: Iterable[Finding]) -> Iterator[Unknown]:
-    """What the findings themselves say aloud that nobody can know."""
-    for finding in findings:
-        for said in finding.statements:
-            if said.grade is Grade.NOT_OBSERVABLE:
-                yield Unknown(said.text)
-
-
-def _without_cause(findings: Sequence[Finding], explained: Explained) -> Iterator[Unknown]:
-    number = sum(not explained.get(finding.finding_id) for finding in findings)
-    if number:
-        yield Unknown(f"what caused {number:,} of {len(findings):,} findings: nothing observed explains them")
 
 
 def _notes(findings: Iterable[Finding], handled: Handled) -> Iterator[Note]:

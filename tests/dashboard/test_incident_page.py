@@ -82,7 +82,7 @@ def test_the_story_is_told_with_its_chain_its_amounts_and_whom_it_touched(visit,
     assert "The commit 9,007,199,254,747,193 was within the log until it was cut" in chain
     assert "2 consumers and 1 downstream topic are touched" in said
     assert str(story_cut_log.OLD_END - 1) in cells(app)
-    assert "what caused 1 of 7 findings: nothing observed explains them" in said
+    assert "the cause of 1 of 7 findings: nothing that was observed explains it" in said
     assert "6 of 108 answers" in said  # what may not be read is said beside the figure
 
 

@@ -165,8 +165,13 @@ def test_what_was_not_seen_is_said_once_with_its_reason():
     assert [one.reason for one in found] == [
         "nothing was observed for 40 s",
         "Which acks the producers use.",
-        "what caused 2 of 2 findings: nothing observed explains them",
+        "the causes of 2 of 2 findings: nothing that was observed explains them",
     ]
+
+
+def test_one_cause_that_was_not_seen_is_told_in_the_singular():
+    (alone,) = told(cut()).not_seen
+    assert alone.reason == "the cause of 1 of 1 finding: nothing that was observed explains it"
 
 
 def test_notes_of_all_findings_are_told_in_the_order_they_were_written():
