@@ -103,9 +103,13 @@ def _setting(row: Row) -> Change:
 
 def _rebalance(row: Row) -> Change:
     counts = {name: len(json.loads(row[name] or "[]")) for name in ("joined", "left", "moved")}
-    moved = wording.plural(counts["moved"], "partition")
-    said = [f"{counts[name]} {name}" for name in ("joined", "left") if counts[name]] + [f"{moved} moved"]
-    what = f"{', '.join(said)}; {row['cause']}" if row["cause"] else ", ".join(said)
+    moved = f"{wording.plural(counts['moved'], 'partition')} moved"
+    members = [f"{wording.plural(counts[name], 'member')} {name}" for name in ("left", "joined") if counts[name]]
+    cause = (row["cause"] or "").replace("partitions moved", moved)
+    if cause == "all members left" and counts["left"]:
+        cause = f"{members[0]}, and none stayed"
+    # Most causes count the members themselves.
+    what = "; ".join(filter(None, [cause, *(one for one in (*members, moved) if one not in cause)]))
     where = str(row["group_id"])
     return Change(row["at_ms"], row["after_ms"], Sort.REBALANCE, where, what, "rebalances", {"group": where})
 

@@ -215,9 +215,30 @@ def test_rebalances_parts_and_people_are_told_with_the_rest(log, told):
 
     assert told() == [
         (Sort.ACTION, "Ada", "note: deployed"),
-        (Sort.REBALANCE, "g", "1 left, 1 partition moved; x"),
+        (Sort.REBALANCE, "g", "x; 1 member left; 1 partition moved"),
         (Sort.TIDEMARK, "collect", "died: exit code 1"),
     ]
+
+
+SAME_MEMBERS = "partitions moved among the same members (subscription, partition count or assignment changed)"
+
+
+@pytest.mark.parametrize(
+    ("left", "joined", "moved", "cause", "said"),
+    [
+        (0, 1, 1, "1 member joined", "1 member joined; 1 partition moved"),
+        (1, 2, 0, "1 member left, 2 members joined", "1 member left, 2 members joined; 0 partitions moved"),
+        (2, 0, 3, "all members left", "2 members left, and none stayed; 3 partitions moved"),
+        (0, 0, 3, SAME_MEMBERS, f"3 {SAME_MEMBERS}"),
+        (1, 0, 2, None, "1 member left; 2 partitions moved"),
+    ],
+)
+def test_a_rebalance_says_each_number_once(log, told, left, joined, moved, cause, said):
+    numbers = {"left": left, "joined": joined, "moved": moved}
+    lists = {name: json.dumps([str(one) for one in range(number)]) for name, number in numbers.items()}
+    log.append("rebalances", [{"cluster_id": "c", "group_id": "g", "cause": cause, "observed_at": AT_MS, **lists}])
+
+    assert told() == [(Sort.REBALANCE, "g", said)]
 
 
 def test_of_too_many_changes_the_newest_are_told_and_the_others_counted(log, tmp_path):
