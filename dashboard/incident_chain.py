@@ -10,6 +10,9 @@ from dashboard.names import cut
 from guarantees.findings import Finding, Grade
 from guarantees.unknown import Unknown
 
+Row = dict[str, object]
+WHY_NONE = "Offsets not named because"
+
 
 @dataclass(frozen=True, slots=True)
 class ChainLink:
@@ -62,7 +65,7 @@ def chain(told: Iterable[Told]) -> list[ChainLink]:
     return [ChainLink(tuple(found)) for found in links.values()]
 
 
-def loss_row(loss: Loss) -> dict[str, object]:
+def loss_row(loss: Loss) -> Row:
     first, last = ends(loss.offsets)
     return {
         "What": loss.effect,
@@ -72,10 +75,11 @@ def loss_row(loss: Loss) -> dict[str, object]:
         "First offset": first,
         "Last offset": last,
         "Grade": loss.finding.grade.value,
+        WHY_NONE: why_none(loss.offsets),
     }
 
 
-def touched_row(one: Touched) -> dict[str, object]:
+def touched_row(one: Touched) -> Row:
     first, last = ends(one.offsets)
     partition = "" if one.partition is None else f"-{one.partition}"
     return {
@@ -86,15 +90,30 @@ def touched_row(one: Touched) -> dict[str, object]:
         "Last offset": last,
         "Grade": one.grade.value,
         "Because": cut(one.why, 240),
+        WHY_NONE: why_none(one.offsets),
     }
 
 
-def ends(offsets: Offsets | Unknown) -> tuple[str, str]:
-    """The first and the last offset in full digits; where they are not known, why."""
+def with_reasons(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows, with the column of why there are no offsets only where one of them needs it."""
+    if any(row[WHY_NONE] for row in rows):
+        return rows
+    return [{name: cell for name, cell in row.items() if name != WHY_NONE} for row in rows]
+
+
+def why_none(offsets: Offsets | Unknown) -> str:
+    """Why no offsets can be named; empty where they are."""
     if isinstance(offsets, Unknown):
-        return "unknown", offsets.reason
+        return offsets.reason
+    return "the range is empty" if offsets.first == offsets.following else ""
+
+
+def ends(offsets: Offsets | Unknown) -> tuple[str, str]:
+    """The first and the last offset in full digits; where there are none, that they are unknown or none."""
+    if isinstance(offsets, Unknown):
+        return "unknown", "unknown"
     if offsets.first == offsets.following:
-        return "none", "the range is empty"
+        return "none", "none"
     return str(offsets.first), str(offsets.following - 1)
 
 

@@ -152,4 +152,5 @@ def _whole(incident: Incident, view: View) -> None:
 
 def _table(rows: Sequence[dict[str, object]], alt: str) -> None:
     columns = {name: tables.digits(name) for name in ("First offset", "Last offset")}
-    grid.draw(rows, column_config=columns, height=min(420, 38 + 35 * len(rows)), alt=alt)
+    shown = incident_chain.with_reasons(rows)
+    grid.draw(shown, column_config=columns, height=min(420, 38 + 35 * len(rows)), alt=alt)

@@ -23,6 +23,7 @@ from dashboard import (
 from dashboard.actions import Action, Attention, Doing, IncidentHandling
 from dashboard.charts.incident import incident_over_time
 from dashboard.concerns import Concern
+from dashboard.finding_ranges import Offsets
 from dashboard.incident_chain import ChainLink
 from dashboard.incident_lanes import BELOW, ELECTIONS, TRANSACTIONS, IncidentLanes
 from dashboard.incident_story import Told, story
@@ -35,6 +36,7 @@ from guarantees.findings import Bounds, Grade, Statement, Unit
 from guarantees.incidents import Incident, every_incident
 from guarantees.lifecycle import FindingHistory
 from guarantees.promises import Guarantee, Pipeline, Verdict
+from guarantees.unknown import Unknown
 from store.tables.intervals import NOT_OBSERVED
 from tests.dashboard import fixture_store, story_cut_log, story_replication, story_window
 from tests.dashboard.conftest import now_ms
@@ -469,6 +471,17 @@ def test_offsets_are_told_from_the_first_to_the_last_and_a_gap_with_its_reason()
     assert (
         incident_chain.who_is_touched(found.touched, PIPELINE.name) == "2 consumers and 1 downstream topic are touched."
     )
+
+
+def test_a_column_of_offsets_holds_offsets_alone_and_the_reason_why_there_are_none_has_its_own():
+    known, unknown, empty = Offsets(5, 9), Unknown("nobody looked"), Offsets(5, 5)
+
+    cells = [(*incident_chain.ends(one), incident_chain.why_none(one)) for one in (known, unknown, empty)]
+
+    assert cells == [("5", "8", ""), ("unknown", "unknown", "nobody looked"), ("none", "none", "the range is empty")]
+    rows = [{"First offset": first, incident_chain.WHY_NONE: why} for first, _, why in cells]
+    assert incident_chain.with_reasons(rows) == rows
+    assert incident_chain.with_reasons(rows[:1]) == [{"First offset": "5"}]
 
 
 def test_incidents_of_the_same_findings_are_one_row_judged_by_the_worst_pipeline():
