@@ -9,6 +9,7 @@ from guarantees.promises import Verdict
 from guarantees.verdicts import ESSENTIAL
 
 STALE_AFTER_STEPS = 2
+REFUSED = "not permitted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,12 @@ class Freshness:
     rounds_apart: int = 1
     is_older: bool = False
     asked_for: str = "answers"
+
+    @property
+    def refused_because(self) -> str:
+        """What was not permitted: of all reasons only those, without saying so once more."""
+        parts = (part for reason in self.reasons for part in reason.split("; ") if REFUSED in part)
+        return "; ".join(dict.fromkeys(part.replace(f"{REFUSED}: ", "") for part in parts))
 
     @property
     def expected_every_ms(self) -> int:

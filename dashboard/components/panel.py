@@ -19,6 +19,8 @@ from guarantees.promises import Verdict
 
 logger = logging.getLogger(__name__)
 
+WHY = 120  # characters of a head: Health has all of it
+
 STYLE = """<style>
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + * { filter: saturate(.4); position: relative; }
 [data-testid="stLayoutWrapper"]:has(> [class*="st-key-stale-"]) + *::after {
@@ -151,9 +153,9 @@ def _header(panel: Panel, evidence: Freshness, view: View) -> None:
         words.append(_age(evidence, view))
     says_what_lacks = panel.signals or panel.age_of
     if says_what_lacks and evidence.refused:
-        why = evidence.reasons[0].removeprefix("not permitted: ") if evidence.reasons else ""
         words.append(f":gray-badge[⊘ Not permitted: {evidence.refused:,} of {evidence.asked:,} {evidence.asked_for}]")
-        words.append(f":small[:gray[{in_markdown(why)}]]")
+        if why := evidence.refused_because:
+            words.append(f":small[:gray[{in_markdown(why, WHY)}]]")
     if says_what_lacks and evidence.failed:
         words.append(f":gray-badge[? {evidence.failed:,} of {evidence.asked:,} {evidence.asked_for} failed]")
     st.markdown("  ".join(word for word in words if word))

@@ -333,6 +333,21 @@ def test_of_signals_with_paces_of_their_own_the_one_that_is_due_first_counts():
     assert freshness(rows, ("log_start", "partition_states"), 10).rounds_apart == 2
 
 
+@pytest.mark.parametrize(
+    ("errors", "said"),
+    [
+        (["not permitted: GROUP_AUTHORIZATION_FAILED (6)"], "GROUP_AUTHORIZATION_FAILED (6)"),
+        (["broker 3 did not answer in time (3); not permitted: X (2); a (1)", "not permitted: Y (1)"], "X (2); Y (1)"),
+        (["not permitted: X (2)", "not permitted: X (2)"], "X (2)"),
+        (["orders-0: Fetch: not permitted: X"], "orders-0: Fetch: X"),
+        (["broker 3 did not answer in time (3)"], ""),
+        ([], ""),
+    ],
+)
+def test_the_head_of_a_panel_names_what_was_not_permitted_once_and_no_other_reason(errors, said):
+    assert Freshness(1, 1, reasons=tuple(errors)).refused_because == said
+
+
 def test_a_panel_is_as_old_as_its_oldest_part():
     age = freshness([signal("a", 100), signal("b", 50, refused=1), signal("c", 1)], ("a", "b"), 10)
 
