@@ -70,17 +70,39 @@ def row(one: Judged, handling: IncidentHandling, view: View) -> dict[str, object
     incident = one.incident
     totals = incident_story.totals(tuple(incident_story.losses(incident.findings)))
     return {
-        "Verdict": wording.LOOKS[one.verdict].text if one.verdict else wording.INFORMATION,
+        "Verdict": verdict(one),
         "When (UTC)": _when(incident, view),
-        "Pipeline or topic": _of_what(one),
+        "Pipeline or topic": of_what(one),
         "Began with": wording.KINDS[incident.first_cause.kind],
-        "State": _state(one),
+        "State": state(one),
         "Handling": ATTENTION[handling.state],
         "Size": sizes(totals) or "nothing counted",
         "Grade": one.decisive.grade.value,
         "Findings": len(incident.findings),
         "Incident": cut(incident.title, 140),
     }
+
+
+def verdict(one: Judged) -> str:
+    """What it means for its promise, as icon and word."""
+    return wording.LOOKS[one.verdict].text if one.verdict else wording.INFORMATION
+
+
+def of_what(one: Judged) -> str:
+    """Its pipelines, or the topics where none reads or writes."""
+    topics = dict.fromkeys(finding.place.topic or "the cluster" for finding in one.incident.findings)
+    names = one.pipelines or tuple(f"{topic} (no pipeline)" for topic in topics)
+    shown = ", ".join(cut(name, 40) for name in names[:PIPELINES_NAMED])
+    rest = len(names) - PIPELINES_NAMED
+    return f"{shown} and {wording.count(rest)} more" if rest > 0 else shown
+
+
+def state(one: Judged) -> str:
+    """How many of its findings are open."""
+    total = len(one.concerns)
+    if one.lasting in (0, total):
+        return "open" if one.lasting else "closed"
+    return f"{wording.count(one.lasting)} of {wording.count(total)} open"
 
 
 def sizes(totals: Iterable[Total]) -> str:
@@ -146,18 +168,3 @@ def _rank(verdict: Verdict | None) -> int:
 def _when(incident: Incident, view: View) -> str:
     start = wording.since(incident.from_ms, view.to_ms)
     return f"{start} – {'now' if incident.to_ms is None else wording.since(incident.to_ms, view.to_ms)}"
-
-
-def _of_what(one: Judged) -> str:
-    topics = dict.fromkeys(finding.place.topic or "the cluster" for finding in one.incident.findings)
-    names = one.pipelines or tuple(f"{topic} (no pipeline)" for topic in topics)
-    shown = ", ".join(cut(name, 40) for name in names[:PIPELINES_NAMED])
-    rest = len(names) - PIPELINES_NAMED
-    return f"{shown} and {wording.count(rest)} more" if rest > 0 else shown
-
-
-def _state(one: Judged) -> str:
-    total = len(one.concerns)
-    if one.lasting in (0, total):
-        return "open" if one.lasting else "closed"
-    return f"{wording.count(one.lasting)} of {wording.count(total)} open"

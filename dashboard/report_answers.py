@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from dashboard import answers, cached, cause_answers, known_findings, wording
+from dashboard import answers, incident_answers, incident_rows, wording
+from dashboard.incident_rows import Judged
 from dashboard.names import cut
 from dashboard.reports.making import LENGTHS_MS, Request, last
 from dashboard.view import View
-from guarantees.incidents import Incident, incidents
 
 REPORTS: Mapping[str, str] = {
     "incident": "Incident: what happened, what proves it, whom it touched",
@@ -20,23 +20,16 @@ TIMES: Mapping[str, str] = {
 }
 
 
-def known_incidents(view: View) -> list[Incident]:
-    """Those that lasted into the window and that the search finds, the newest first."""
-    found = [one for one in _incidents(view.without_search()) if one.to_ms is None or one.to_ms >= view.from_ms]
-    return [one for one in found if view.finds(one.pipeline, one.title, one.incident_id)]
-
-
-@cached.shared
-def _incidents(view: View) -> list[Incident]:
-    findings = [history.finding for history in known_findings.findings(view).values()]
-    found = incidents(findings, cause_answers.causes(view), answers.pipelines(view))
-    return sorted(found, key=lambda one: (-one.from_ms, one.incident_id))
-
-
 def subjects(view: View, kind: str, asked: str | None) -> dict[str, str]:
     """Whom a report can be about, with the words for it; what a link asks for is always among them."""
     known = _known(view, kind)
-    return known if not asked or asked in known else {asked: cut(asked), **known}
+    return known if not asked or asked in known else {asked: _asked(view, kind, asked), **known}
+
+
+def _asked(view: View, kind: str, asked: str) -> str:
+    """An incident of another window, or of one of the pipelines that share a row, is named as the others are."""
+    incident = incident_answers.named(view, asked) if kind == "incident" else None
+    return cut(asked) if incident is None else _words(incident_answers.judged(view, incident))
 
 
 def _known(view: View, kind: str) -> dict[str, str]:
@@ -44,10 +37,12 @@ def _known(view: View, kind: str) -> dict[str, str]:
         return {one.name: cut(one.name) for one in answers.pipelines(view)}
     if kind == "durability":
         return {view.cluster: cut(view.cluster)}
-    return {
-        one.incident_id: f"{wording.utc(one.from_ms)} · {cut(one.pipeline or 'no pipeline', 40)} · {cut(one.title, 80)}"
-        for one in known_incidents(view)
-    }
+    return {one.incident.incident_id: _words(one) for one in incident_answers.rows(view)}
+
+
+def _words(one: Judged) -> str:
+    incident = one.incident
+    return f"{wording.utc(incident.from_ms)} · {cut(incident_rows.of_what(one), 60)} · {cut(incident.title, 80)}"
 
 
 def request(view: View, kind: str, subject: str, time: str, now_ms: int) -> Request:
@@ -56,13 +51,16 @@ def request(view: View, kind: str, subject: str, time: str, now_ms: int) -> Requ
     return Request(kind, subject, start, end)
 
 
-def incident_row(one: Incident, view: View) -> dict[str, object]:
+def incident_row(one: Judged, view: View) -> dict[str, object]:
+    """A row of the list of the page of incidents, with the id that a report is made of."""
+    incident = one.incident
     return {
-        "Incident": one.incident_id,
-        "Pipeline": cut(one.pipeline or "–"),
-        "Began (UTC)": wording.since(one.from_ms, view.to_ms),
-        "State": str(one.state),
-        "What": cut(one.title, 120),
-        "Findings": len(one.findings),
-        "Worst": wording.SEVERITIES[one.severity],
+        "Incident": incident.incident_id,
+        "Verdict": incident_rows.verdict(one),
+        "Pipeline or topic": incident_rows.of_what(one),
+        "Began (UTC)": wording.since(incident.from_ms, view.to_ms),
+        "State": incident_rows.state(one),
+        "What": cut(incident.title, 120),
+        "Findings": len(incident.findings),
+        "Worst": wording.SEVERITIES[incident.severity],
     }

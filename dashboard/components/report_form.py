@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import report_answers
+from dashboard import incident_answers, report_answers
 from dashboard.components import overview, panel, tables, toolbar
 from dashboard.names import in_markdown
 from dashboard.reports.exporting import Export, Made, TooManyError
@@ -49,12 +49,12 @@ def chosen(view: View) -> tuple[str, str | None, str]:
 
 
 def incidents(view: View) -> None:
-    found = report_answers.known_incidents(view)
+    found = incident_answers.rows(view)
     if not found:
         panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
         return
     rows = [report_answers.incident_row(one, view) for one in found[:SHOWN]]
-    tables.plain(rows, None, "Incidents in the window, the newest first")
+    tables.plain(rows, "Verdict", "Incidents in the window, worst first")
     tables.left_out(len(found), SHOWN, "incident")
 
 

@@ -28,7 +28,7 @@ def test_a_link_chooses_report_subject_and_time(visit, night):
     }  # fmt: skip
 
 
-def test_the_page_lists_the_incidents_of_the_window_and_offers_the_newest(visit, night):
+def test_the_page_lists_the_incidents_of_the_window_and_offers_the_worst(visit, night):
     app = visit(night.folder / "tidemark.toml", "reports", **LINK)
     (incidents,) = [frame.value for frame in app.dataframe]
 
@@ -37,6 +37,27 @@ def test_the_page_lists_the_incidents_of_the_window_and_offers_the_newest(visit,
         night.findings
     )
     assert {box.label: box.value for box in app.selectbox}["Incident"] == incidents["Incident"][0]
+
+
+def test_the_incidents_are_those_of_the_page_of_incidents_in_the_same_order_also_those_of_no_pipeline(visit, night):
+    offered, listed = (visit(night.folder / "tidemark.toml", page, **LINK) for page in ("reports", "incident"))
+    (to_report,), (to_read,) = ([frame.value for frame in app.dataframe] for app in (offered, listed))
+
+    for column in ("Verdict", "Pipeline or topic", "State", "Findings"):
+        assert list(to_report[column]) == list(to_read[column])
+    assert to_report["Verdict"][0] == "✕ Violated"
+    assert any("(no pipeline)" in name for name in to_report["Pipeline or topic"])
+    options = {box.label: box.options for box in offered.selectbox}["Incident"]
+    assert len(options) == len(to_report)
+
+
+def test_an_incident_of_another_window_that_a_link_asks_for_is_offered_by_its_words(visit, night):
+    elsewhere = {"from": "2026-02-01T00:00:00Z", "to": "2026-02-01T01:00:00Z", "refresh": "Off"}
+    app = visit(night.folder / "tidemark.toml", "reports", of=night.incident_id, **elsewhere)
+
+    (box,) = [box for box in app.selectbox if box.label == "Incident"]
+    assert box.value == night.incident_id
+    assert "orders-to-payments" in box.options[0]
 
 
 def test_a_report_is_made_from_the_page_and_offered_in_every_format(visit, night):
