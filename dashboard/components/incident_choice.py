@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from dashboard import incident_answers
-from dashboard.components import panel
+from dashboard import incident_answers, incident_links
+from dashboard.components import panel, toolbar
 from dashboard.view import View
 from guarantees.incidents import Incident
+
+OPENED = "incidents_opened"
+NAMES_A_WINDOW = frozenset({"from", "to", "range"})
 
 
 def is_asked() -> bool:
@@ -19,6 +22,26 @@ def chosen(view: View) -> Incident | None:
     if (name := st.query_params.get("incident")) is not None:
         return incident_answers.named(view, name)
     return next(iter(incident_answers.of_finding(view, st.query_params.get("finding", ""))), None)
+
+
+def open_in_its_window(view: View) -> None:
+    """A link that names no window opens in one that holds its incident, the first time it is drawn: Back, and every
+    window the reader chooses afterwards, stay as they are.
+    """
+    asked = st.query_params.to_dict()
+    opened: set[str] = st.session_state.setdefault(OPENED, set())
+    link = asked.get("incident") or asked.get("finding", "")
+    is_first = link not in opened
+    opened.add(link)
+    if not is_first or view.is_frozen or NAMES_A_WINDOW & asked.keys():
+        return
+    try:
+        incident = chosen(view)
+    except Exception:  # each panel says why the store cannot be read
+        return
+    if incident is not None and incident.from_ms < view.from_ms:
+        toolbar.freeze(*incident_links.window(incident.from_ms, incident_links.newest_ms(incident), view.to_ms))
+        st.rerun()
 
 
 def of_chosen(draw: Callable[[View, Incident], None]) -> Callable[[View], None]:

@@ -46,5 +46,6 @@ st.title("Incident", anchor=False)
 if not incident_choice.is_asked():
     panel.show(Panel("Incidents of the window, worst first", incident_list.draw))
 else:
+    incident_choice.open_in_its_window(panel.look())
     for one in STORY if incident_choice.is_known(panel.look()) else (told("Not known", incident_choice.unknown),):
         panel.show(one)

@@ -1,6 +1,7 @@
 """The page of an incident in its states: told, unknown, expired, huge, hostile; and what people do about it."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from dashboard import action_log, incident_places
-from dashboard.components import acting
+from dashboard.components import acting, toolbar
 from dashboard.view import format_time
 from guarantees.findings import Finding, Grade, Kind, Statement
 from guarantees.incidents import identity
@@ -117,6 +118,61 @@ def test_the_cursor_moves_from_event_to_event_and_the_link_with_it(visit, told):
 )
 def test_a_moment_that_cannot_be_shown_is_said(visit, told, at, said):
     assert said in words(opened(visit, told, incident=INCIDENT, at=at))
+
+
+@pytest.fixture(scope="module")
+def of_before(tmp_path_factory) -> tuple[Path, str]:
+    """Settings of a store whose story was more than an hour ago while rounds go on, and a link to its incident."""
+    folder, story_ms = tmp_path_factory.mktemp("of-before"), now_ms() - 70 * 60_000
+    settings = fixture_store.write_settings(folder)
+    fixture_store.build(folder / "data", story_ms, quiet_minutes=80)
+    story_handling.store(folder / "data", story_cut_log.findings(story_ms))
+    return settings, story_cut_log.rewind(story_ms).finding_id
+
+
+def shows_all_of_it(app) -> bool:
+    said = words(app)
+    is_frozen = "Frozen window" in said
+    assert is_frozen == ("from" in app.query_params), "the screen and the address do not agree"
+    assert is_frozen != ("does not hold all of it" in said)
+    return is_frozen and "lies outside the window" not in said
+
+
+@pytest.mark.parametrize("window", [{}, {"refresh": "Off"}])
+def test_a_link_without_a_window_opens_in_one_that_holds_the_incident_and_only_once(visit, of_before, window):
+    settings, finding_id = of_before
+    app = visit(settings, "incident", finding=finding_id, **window)
+    assert shows_all_of_it(app)
+
+    time.sleep(toolbar.UNDERWAY_MS / 1000)
+    for name in ("from", "to"):  # as Back does
+        del app.query_params[name]
+    app.run()
+    assert not shows_all_of_it(app), "Back leads to the live window"
+
+    app.button(key="incident-leave").click().run()
+    app.query_params["finding"] = finding_id
+    app.run()
+    assert not shows_all_of_it(app), "a window the reader chose stays"
+
+
+def test_a_link_that_names_a_window_keeps_it_whether_or_not_it_holds_the_incident(visit, of_before):
+    settings, finding_id = of_before
+    now = now_ms()
+    for window in ({"range": "1h"}, {"from": format_time(now - 60_000), "to": format_time(now)}):
+        app = visit(settings, "incident", finding=finding_id, **window)
+        assert ("Frozen window" in words(app)) == ("from" in window)
+        assert "does not hold all of it" in words(app)
+
+
+def test_a_live_window_that_holds_the_incident_stays_live(visit, tmp_path):
+    settings, story_ms = fixture_store.write_settings(tmp_path), now_ms()
+    fixture_store.build(tmp_path / "data", story_ms, quiet_minutes=10)
+
+    app = visit(settings, "incident", finding=fixture_store.rewind(story_ms).finding_id)
+
+    assert "Frozen window" not in words(app)
+    assert "What held at" in words(app)
 
 
 def test_a_finding_leads_to_its_incident(visit, told):
