@@ -13,7 +13,6 @@ from dashboard.components import (
     panel,
 )
 from dashboard.components.incident_choice import of_chosen
-from dashboard.components.panel import Panel
 from dashboard.view import View
 from guarantees.incidents import Incident
 
@@ -27,7 +26,7 @@ def handling(view: View, incident: Incident) -> None:
 
 
 # Findings are kept longer than any answer of the cluster.
-told = partial(Panel, shows_age=False, of_cluster=False)
+told = partial(panel.Panel, shows_age=False, of_cluster=False)
 HEAD = told("What happened", of_chosen(incident_story.head))
 FIGURE = told("On one time axis", of_chosen(figure), incident_figure.SIGNALS, shows_age=True)
 HANDLING = told("Notes and state", of_chosen(handling))
@@ -44,7 +43,7 @@ STORY = (
 
 st.title("Incident", anchor=False)
 if not incident_choice.is_asked():
-    panel.show(Panel("Incidents of the window, worst first", incident_list.draw))
+    panel.show(panel.Panel("Incidents of the window, worst first", incident_list.draw))
 else:
     incident_choice.open_in_its_window(panel.look())
     for one in STORY if incident_choice.is_known(panel.look()) else (told("Not known", incident_choice.unknown),):
