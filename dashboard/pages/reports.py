@@ -11,7 +11,7 @@ def choose(view: View) -> None:
     report_form.choose(view, tuple(one.fragment_key for one in (CHOOSE, MAKE)))
 
 
-CHOOSE = Panel("What to report", choose, shows_age=False)
+CHOOSE = Panel("What to report", choose, shows_age=False, of_cluster=False)
 MAKE = Panel("Make it", report_form.make, shows_age=False, of_cluster=False)
 INCIDENTS = Panel("Incidents in the window, worst first", report_form.incidents)
 

@@ -159,9 +159,7 @@ def test_findings_of_before_the_window_are_one_mark_apart_from_those_at_its_edge
 
     assert [(mark.at_ms, mark.size) for mark in found.marks] == [(edge - 9 * MINUTE, 2), (edge, None), (END, None)]
     assert [row["Time (UTC)"] for row in incident_notes.lane_rows(found)][0] == "2025-11-24 15:36:00.000"
-    lines = incident_series.IncidentLines(
-        *[incident_series.lines([], "value", (), (edge, END), MINUTE)] * 3, (edge, END)
-    )
+    lines = incident_series.IncidentLines(*[incident_series.lines([], (), (edge, END), MINUTE)] * 3, (edge, END))
     said = " ".join(incident_notes.of_figure(view(), incident_places.Places((), 0, ()), lines, found, END))
     assert "Pointing left at the edge: before the window." in said
 

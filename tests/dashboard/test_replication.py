@@ -225,7 +225,7 @@ def test_a_partition_that_is_no_longer_listed_says_so_and_is_neither_in_danger_n
 
     assert (row["Verdict"], row["State"]) == ("–", "no longer listed")
     assert row["Since (UTC)"] == replication.wording.clock(FROM_MS + 705_000)
-    assert row["Below min ISR"] == "595 to 605 seconds"
+    assert row["Below min ISR"] == "9 min 55 s to 10 min 5 s"
 
 
 def test_since_when_reaches_back_over_other_states_of_the_same_danger_only():

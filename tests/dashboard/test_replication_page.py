@@ -182,7 +182,7 @@ def test_what_was_at_risk_for_a_while_is_listed_and_none_is_denied(visit, tmp_pa
     rows = app.dataframe[0].value
     assert list(rows["Partition"]) == ["briefly-0", "briefly-1"]
     assert list(rows["State"]) == ["in sync again", "no longer listed"]
-    assert list(rows["Below min ISR"]) == ["never seen", "at least 295 seconds"]
+    assert list(rows["Below min ISR"]) == ["never seen", "at least 4 min 55 s"]
     assert "in danger" not in words(app)
     assert "No partition that the search finds got another leader in this window" in words(app)
 
