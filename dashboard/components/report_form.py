@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import incident_answers, report_answers
+from dashboard import cached, incident_answers, report_answers, wording
 from dashboard.components import overview, panel, tables, toolbar
 from dashboard.names import in_markdown
 from dashboard.reports.exporting import Export, Made, TooManyError
@@ -24,8 +24,11 @@ LOOKS_AGAIN_S = 1.0
 def choose(view: View, rerun: Sequence[str]) -> None:
     """Which report, about whom, of which time: the URL is the truth, so a link asks for the same."""
     kind, subject, time = chosen(view)
-    _choice("report", "Report", report_answers.REPORTS, kind, rerun)
     found = report_answers.subjects(view, kind, st.query_params.get("of"))
+    if not found and cached.heard(view) is None:
+        panel.empty(*wording.nothing_collected(view))
+        return
+    _choice("report", "Report", report_answers.REPORTS, kind, rerun)
     if not found and kind == "incident":
         panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
         return
