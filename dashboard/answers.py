@@ -16,6 +16,7 @@ from dashboard import (
     proposals,
     queries,
     record_evidence,
+    replication_questions,
     shapes,
     standing,
     tiles,
@@ -221,7 +222,7 @@ def events(view: View, group_id: str) -> list[Mark]:
     ]
     return shapes.event_marks(
         [row for row in cached.in_window(view, queries.REBALANCES) if row["group_id"] == group_id],
-        [row for row in cached.in_window(view, queries.LEADER_CHANGES) if row["topic"] in topics],
+        [row for row in cached.in_window(view, replication_questions.LEADER_CHANGES) if row["topic"] in topics],
         concerns.in_view(about, view),
     )
 

@@ -22,7 +22,7 @@ EXTRA_COPIES = Question(("duplicates",), """
            epoch_ms(max(observed_at)) AS observed_at_ms
     FROM duplicates WHERE cluster_id = $cluster_id AND observed_at BETWEEN $from AND $to
     GROUP BY topic, topic_id, partition, cause, producer_id, producer_epoch
-    ORDER BY seen DESC, topic, partition, cause, producer_id""")  # fmt: skip
+    ORDER BY seen DESC, topic, partition, cause, producer_id""", without=("examples",))  # fmt: skip
 # Windows of the exact audits that counted copies of a group and reach into this one.
 AUDITED_COPIES = Question(("audit_duplicates", "audit_runs"), """
     SELECT DISTINCT topic_id, partition, cause, producer_id, producer_epoch, epoch_ms(window_from) AS from_ms,

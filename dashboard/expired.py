@@ -3,46 +3,51 @@ not say that its samples can still be read, and of those that cannot nobody can 
 """
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from dashboard import cached, kept, wording
 from dashboard.view import View
 from guarantees.unknown import Unknown
 
-REMEDY = "Settings says how long samples are kept; a later window has them."
+REMEDY = "Settings says how long samples are kept."
 
 
-def not_kept(from_ms: int, to_ms: int, samples_ms: int, history_ms: int | None) -> Unknown | None:
+def not_kept(
+    from_ms: int, to_ms: int, samples_ms: int | None, retained_ms: int, looked_ms: int | None
+) -> Unknown | None:
     """Of a time: that its samples are not kept, or not all; None where they are as far as any were taken.
 
-    `samples_ms`: since when samples are kept; `history_ms`: since when rounds are, None: there are none. Where they are
-    not kept longer than the samples, nothing has expired.
+    `samples_ms`: since when samples are kept, None: none is, though one of after `retained_ms` would be; `looked_ms`:
+    when somebody last looked before the oldest of them, None: nobody did.
     """
-    if to_ms < samples_ms:
-        return Unknown(f"no samples of this time are kept, only those since {wording.utc(samples_ms)}")
-    if from_ms < samples_ms and history_ms is not None and history_ms < samples_ms:
+    if to_ms < (retained_ms if samples_ms is None else samples_ms):
+        since = "" if samples_ms is None else f", only those since {wording.utc(samples_ms)}"
+        return Unknown(f"no samples of this time are kept{since}")
+    if samples_ms is not None and looked_ms is not None and from_ms <= looked_ms < samples_ms:
         return Unknown(f"no samples before {wording.utc(samples_ms)} are kept")
     return None
 
 
-def between(from_ms: int, to_ms: int) -> Unknown | None:
-    """The same of a time, by what the store holds."""
-    data_dir = Path(cached.data_dir())
-    samples_ms = kept.oldest_hour_ms(data_dir)
-    return not_kept(from_ms, to_ms, samples_ms or _oldest_ms(), kept.oldest_history_ms(data_dir))
+def between(view: View, from_ms: int, to_ms: int) -> Unknown | None:
+    """The same of a time, by what the store holds of the cluster."""
+    samples_ms = kept.oldest_hour_ms(Path(cached.data_dir()))
+    is_cut = samples_ms is not None and from_ms < samples_ms <= to_ms
+    before = cached.heard(replace(view, to_ms=samples_ms - 1)) if is_cut and samples_ms else None
+    return not_kept(from_ms, to_ms, samples_ms, _retained_ms(), None if before is None else before.observed_at_ms)
 
 
 def in_window(view: View) -> Unknown | None:
-    return between(view.from_ms, view.to_ms)
+    return between(view, view.from_ms, view.to_ms)
 
 
 def now(view: View) -> Unknown | None:
     """The same of the newest round, about which `cached.now` asks."""
     known = cached.heard(view)
-    return None if known is None else between(known.observed_at_ms, known.observed_at_ms)
+    return None if known is None else between(view, known.observed_at_ms, known.observed_at_ms)
 
 
-def _oldest_ms() -> int:
+def _retained_ms() -> int:
     """Since when samples would be kept, had any been taken (ms since 1970, UTC)."""
     return time.time_ns() // 1_000_000 - round(cached.settings().store.raw_retention_h * cached.HOUR_MS)
 

@@ -20,10 +20,12 @@ _SAMPLED = COMMITS.format(reason=REASON, lag=LAG, join=join(
     f"(FROM committed_offsets SEMI JOIN ({TOUCHED}) USING (topic, partition) WHERE list_contains($groups, group_id))",
     f"(FROM partition_offsets SEMI JOIN ({TOUCHED}) USING (topic, partition))",
 ))  # fmt: skip
+# Of a round under way the ends of the logs are not told yet: that is no gap.
 _RAW = f"""
     SELECT group_id, topic, partition, committed_at_ms AS at_ms, lag AS highest,
-           coalesce(reason <> {literal(NO_COMMIT.reason)}, false) AS is_gap
-    FROM ({_SAMPLED})"""
+           coalesce(reason <> {literal(NO_COMMIT.reason)} AND tick <= told, false) AS is_gap
+    FROM ({_SAMPLED}),
+         (SELECT coalesce(max(tick), -1) AS told FROM partition_offsets WHERE cluster_id = $cluster_id)"""
 _ROLLED_UP = f"""
     SELECT group_id, topic, partition, epoch_ms(observed_at) AS at_ms, lag_max AS highest,
            coalesce(unknown_reason <> {literal(NO_COMMIT.reason)}, false) AS is_gap

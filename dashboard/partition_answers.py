@@ -2,7 +2,7 @@
 
 import json
 
-from dashboard import answers, cached, concerns, partition_history, queries, shapes
+from dashboard import answers, cached, concerns, partition_history, queries, replication_questions, shapes
 from dashboard.commit_questions import COMMITS
 from dashboard.partition_history import Point
 from dashboard.partition_questions import MINUTES, OWNERS, SAMPLES
@@ -47,7 +47,7 @@ def events(view: View, group_id: str, topic: str, partition: int) -> list[Mark]:
         and one.finding.place.partition in (None, partition)
         and one.finding.place.group_id in (None, group_id)
     ]
-    changes = cached.in_window(view, queries.LEADER_CHANGES)
+    changes = cached.in_window(view, replication_questions.LEADER_CHANGES)
     led = [row for row in changes if (row["topic"], row["partition"]) == (topic, partition)]
     return shapes.event_marks([], led, about)
 

@@ -32,12 +32,13 @@ READ_ONCE = frozenset(
 class Question:
     """`tables` are the views the SQL reads; its parameters stand as `$name`, the window's ends as `$from` and `$to`.
 
-    `newest`: those of the tables whose rows count only since `$since_ms`.
+    `newest`: those of the tables whose rows count only since `$since_ms`; `without`: long columns of metrics, not read.
     """
 
     tables: tuple[str, ...]
     sql: str
     newest: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 def ask(
@@ -51,7 +52,8 @@ def ask(
     """The answer as dictionaries. `read_once`: tables that other questions will be asked of over the same window."""
     window = Window(from_ms, to_ms)
     since = {table: Window(about["since_ms"], to_ms) for table in question.newest}
-    with connect(data_dir, window, question.tables, read_once=read_once, windows=since) as connection:
+    some = {"read_once": read_once, "windows": since, "without": question.without}
+    with connect(data_dir, window, question.tables, **some) as connection:
         return _rows(connection, from_ms, to_ms, question, about)
 
 
@@ -168,13 +170,6 @@ REPLICATION = Question(("partition_state",), f"""
            count(*) FILTER (leader IS NULL) AS offline
     FROM partition_state WHERE cluster_id = $cluster_id AND (ended_before IS NULL OR ended_before > $to)
     HAVING count(*) > 0""")  # fmt: skip
-# Changes of leader in the window, by the intervals they began.
-LEADER_CHANGES = Question(("partition_state",), """
-    SELECT topic, partition, leader, epoch_ms(started_at) AS at_ms
-    FROM (SELECT *, lag(leader_epoch) OVER (PARTITION BY topic_id, partition ORDER BY started_at) AS epoch_before
-          FROM partition_state WHERE cluster_id = $cluster_id)
-    WHERE epoch_before IS NOT NULL AND leader_epoch <> epoch_before AND started_at >= $from
-    ORDER BY at_ms""")  # fmt: skip
 
 REBALANCES = Question(("rebalances",), """
     SELECT group_id, epoch_ms(changed_after) AS changed_after_ms, epoch_ms(observed_at) AS observed_at_ms,

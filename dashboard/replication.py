@@ -50,6 +50,10 @@ class AtRisk:
     is_gone: bool = False
 
     @property
+    def is_in_danger(self) -> bool:
+        return not self.is_gone and risk_of(self.now) is not Risk.NONE
+
+    @property
     def name(self) -> str:
         return partition_name(self.now)
 
@@ -148,8 +152,7 @@ def since_ms(one: AtRisk) -> int:
 
 def _verdict_words(one: AtRisk, unharmed: Verdict) -> str:
     """The worst of what it is in now and of what its unclean election means for the promises; a dash: it is gone."""
-    is_in_danger = risk_of(one.now) is not Risk.NONE
-    known = [] if one.is_gone else [Verdict.DEGRADED if is_in_danger else unharmed]
+    known = [] if one.is_gone else [Verdict.DEGRADED if one.is_in_danger else unharmed]
     if one.unclean is not None and one.unclean.verdict is not None:
         known.append(one.unclean.verdict)
     return wording.LOOKS[min(known, key=wording.WORST_FIRST.index)].text if known else "–"

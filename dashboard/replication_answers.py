@@ -101,7 +101,7 @@ def chosen_name(view: View, asked: str | None) -> str | None:
     if asked is not None:
         return asked
     known, _ = at_risk(view)
-    if known:
+    if known and known[0].is_in_danger:
         return known[0].name
     changed = cached.in_window(view, replication_questions.MOST_CHANGED, search=view.search)
     return changed[0]["name"] if changed else None

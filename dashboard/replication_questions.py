@@ -81,5 +81,13 @@ LOG_ENDS_OF = Question(("replica_offsets",), f"""
     FROM replica_offsets WHERE cluster_id = $cluster_id AND {OF_ONE}
     ORDER BY tick, replica""")  # fmt: skip
 
+# Changes of leader in the window, by the intervals they began.
+LEADER_CHANGES = Question(("partition_state",), """
+    SELECT topic, partition, leader, epoch_ms(started_at) AS at_ms
+    FROM (SELECT *, lag(leader_epoch) OVER (PARTITION BY topic_id, partition ORDER BY started_at) AS epoch_before
+          FROM partition_state WHERE cluster_id = $cluster_id)
+    WHERE epoch_before IS NOT NULL AND leader_epoch <> epoch_before AND started_at >= $from
+    ORDER BY at_ms""")  # fmt: skip
+
 # What is asked of all states of the window at one time.
 OF_THE_WINDOW = (WERE_AT_RISK, MOST_CHANGED, ELECTIONS)

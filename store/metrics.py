@@ -6,7 +6,7 @@ Within one process a second opening in another mode fails too, so everything her
 
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -121,12 +121,13 @@ def copy_metrics(
     tables: Iterable[str],
     *,
     observed: tuple[int, int] | None = None,
+    without: Collection[str] = (),
     deadline_s: float = DEADLINE_S,
 ) -> None:
     """Make the tables, the connection's own, filled with a copy of the metrics as of one commit.
 
-    Columns the file lacks, because its writer has not migrated it yet, are null. `observed`: of the tables that grow
-    by the range only what was observed from the first up to, not including, the second (ms since 1970).
+    Columns the file lacks, because its writer has not migrated it yet, and those of `without` are null. `observed`: of
+    the tables that grow by the range only what was observed from the first up to, not including, the second (ms).
     """
     wanted = [_metric(name) for name in tables]
     for table in wanted:
@@ -137,7 +138,7 @@ def copy_metrics(
     with _attached(connection, path, deadline_s):
         for table in wanted:
             if present := _columns(connection, "metrics", table.name):
-                names = ", ".join(quoted(name) for name in duckdb_columns(table) if name in present)
+                names = ", ".join(quoted(name) for name in duckdb_columns(table) if name in present.difference(without))
                 target, source = quoted(table.name), f"metrics.{quoted(table.name)}"
                 copied = f"INSERT INTO {target} BY NAME SELECT {names} FROM {source}"
                 connection.execute(copied + _within(table, observed)).fetchall()

@@ -71,6 +71,7 @@ def connect(
     *,
     read_once: Collection[str] = (),
     windows: Mapping[str, Window] = MappingProxyType({}),
+    without: Collection[str] = (),
 ) -> duckdb.DuckDBPyConnection:
     """A connection with a view of each table (all by default), as the store is now and stays for it.
 
@@ -78,14 +79,15 @@ def connect(
     in it, one row each. What is kept for good and the other metrics are whole; metrics are copied. A table without data
     is there and empty. `read_once`: intervals that several questions will be asked of, in this connection or a later
     one, are read now and kept (store.kept_views).
-    `windows`: tables with a window of their own.
+    `windows`: tables with a window of their own; `without`: columns of metrics that are null, and not copied.
     Raises StoreBusyError where the metrics are asked for and stay locked.
     """
     wanted = [contract(name) for name in (TABLES if tables is None else tables)]
     metrics = [table.name for table in wanted if table.family is Family.METRIC]
     connection = _database().cursor()
     connection.execute("SET TimeZone = 'UTC'")
-    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=(window.from_ms, window.to_ms))
+    observed = window.from_ms, window.to_ms
+    copy_metrics(connection, data_dir / METRICS_FILE, metrics, observed=observed, without=without)
     for table in wanted:
         if table.family is not Family.METRIC:
             make = _make_kept_view if table.name in read_once else _make_view

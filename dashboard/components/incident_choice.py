@@ -26,7 +26,7 @@ def chosen(view: View) -> Incident | None:
 
 def open_in_its_window(view: View) -> None:
     """A link that names no window opens in one that holds its incident, the first time it is drawn: Back, and every
-    window the reader chooses afterwards, stay as they are.
+    window the reader chooses afterwards, stay as they are. One that still lasts stays live.
     """
     asked = st.query_params.to_dict()
     opened: set[str] = st.session_state.setdefault(OPENED, set())
@@ -39,9 +39,14 @@ def open_in_its_window(view: View) -> None:
         incident = chosen(view)
     except Exception:  # each panel says why the store cannot be read
         return
-    if incident is not None and incident.from_ms < view.from_ms:
+    if incident is not None and incident.from_ms < view.from_ms and not _goes_on(incident, view):
         toolbar.freeze(*incident_links.window(incident.from_ms, incident_links.newest_ms(incident), view.to_ms))
         st.rerun()
+
+
+def _goes_on(incident: Incident, view: View) -> bool:
+    """It lasts, and the window shows its newest evidence: whoever stops the refresh now sees nothing of what comes."""
+    return incident.to_ms is None and incident_links.newest_ms(incident) >= view.from_ms
 
 
 def of_chosen(draw: Callable[[View, Incident], None]) -> Callable[[View], None]:

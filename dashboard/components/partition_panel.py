@@ -37,7 +37,7 @@ def draw(view: View) -> None:
     """The partition of `?partition=topic-n`, of the group that is shown."""
     group_id, asked = answers.chosen_group(view, st.query_params.get("group")), st.query_params.get("partition")
     if group_id is None:
-        panel.empty(f"Nothing to draw: no group{wording.searched(view)} was seen.")
+        panel.none_sampled(view, "Nothing to draw: no group", "")
         return
     if asked is None:
         panel.empty("Select a partition in the table above to see its history and its owners.")

@@ -41,7 +41,7 @@ def _notes(one: Chosen, view: View) -> list[str]:
     if view.needs_rollups:
         notes.append("Offsets exist as samples for the last 15 minutes of the window; the lanes cover all of it.")
     if not one.offsets:
-        not_kept = expired.between(view.to_ms - RAW_WINDOW_MS, view.to_ms)
+        not_kept = expired.between(view, view.to_ms - RAW_WINDOW_MS, view.to_ms)
         stored = "No sample of its offsets was stored in the last 15 minutes of the window."
         notes.append(expired.sentence(not_kept) if not_kept else stored)
     if all(row["eligible_leader_replicas"] is None for row in one.history):

@@ -53,6 +53,9 @@ def chosen(view: View) -> tuple[str, str | None, str]:
 
 def incidents(view: View) -> None:
     found = incident_answers.rows(view)
+    if not found and cached.heard(view) is None:
+        panel.empty(*wording.nothing_collected(view))
+        return
     if not found:
         panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
         return

@@ -43,7 +43,7 @@ STORY = (
 
 st.title("Incident", anchor=False)
 if not incident_choice.is_asked():
-    panel.show(panel.Panel("Incidents of the window, worst first", incident_list.draw))
+    panel.show(panel.Panel("Incidents of the window, worst first", incident_list.draw, of_cluster=False))
 else:
     incident_choice.open_in_its_window(panel.look())
     for one in STORY if incident_choice.is_known(panel.look()) else (told("Not known", incident_choice.unknown),):

@@ -25,7 +25,7 @@ def groups(view: View) -> None:
 def detail(view: View) -> None:
     group_id = answers.chosen_group(view, st.query_params.get("group"))
     if group_id is None:
-        panel.empty(f"Nothing to draw: no group{wording.searched(view)} was seen.")
+        panel.none_sampled(view, "Nothing to draw: no group", "")
         return
     history, events = lag_answers.lag_history(view, group_id), answers.events(view, group_id)
     st.markdown(f"Group **{in_markdown(group_id)}**")

@@ -13,7 +13,7 @@ def choose(view: View) -> None:
 
 CHOOSE = Panel("What to report", choose, shows_age=False, of_cluster=False)
 MAKE = Panel("Make it", report_form.make, shows_age=False, of_cluster=False)
-INCIDENTS = Panel("Incidents in the window, worst first", report_form.incidents)
+INCIDENTS = Panel("Incidents in the window, worst first", report_form.incidents, of_cluster=False)
 
 st.title("Reports", anchor=False)
 panel.show(CHOOSE)

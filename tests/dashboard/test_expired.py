@@ -42,20 +42,23 @@ def old(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("window", "samples_ms", "history_ms", "said"),
+    ("window", "samples_ms", "looked_ms", "said"),
     [
         ((0, 99), 100, 0, "no samples of this time are kept, only those since 1970-01-01 00:00:00.100 UTC"),
         ((0, 99), 100, None, "no samples of this time are kept, only those since 1970-01-01 00:00:00.100 UTC"),
-        ((50, 150), 100, 0, "no samples before 1970-01-01 00:00:00.100 UTC are kept"),
-        ((50, 150), 100, 100, None),  # nothing was collected before
+        ((50, 150), 100, 50, "no samples before 1970-01-01 00:00:00.100 UTC are kept"),
+        ((50, 150), 100, 99, "no samples before 1970-01-01 00:00:00.100 UTC are kept"),
+        ((50, 150), 100, 49, None),  # nobody looked in the part of the window of which none is kept
         ((50, 150), 100, None, None),
-        ((100, 150), 100, 0, None),
+        ((100, 150), 100, 99, None),
+        ((0, 79), None, None, "no samples of this time are kept"),
+        ((0, 80), None, None, None),  # a store without samples, of a time of which they would be kept
     ],
 )
-def test_samples_are_not_kept_of_a_time_before_the_oldest_of_them_as_far_as_rounds_are(
-    window, samples_ms, history_ms, said
+def test_samples_are_not_kept_of_a_time_before_the_oldest_of_them_as_far_as_anybody_looked(
+    window, samples_ms, looked_ms, said
 ):
-    why = expired.not_kept(*window, samples_ms, history_ms)
+    why = expired.not_kept(*window, samples_ms, 80, looked_ms)
 
     assert (None if why is None else why.reason) == said
 
@@ -111,5 +114,6 @@ def test_while_no_sample_is_kept_at_all_only_the_time_since_they_would_be_counts
 
     said = words(visit(settings, "lag", **WINDOW))
 
-    assert "No samples of this time are kept, only those since 2" in said
+    assert "No samples of this time are kept." in said
+    assert "only those since" not in said, "there are none"
     assert "No group" not in said

@@ -71,6 +71,13 @@ def fill(log, *changed):
         log.append(table, its)
 
 
+def test_a_round_that_is_under_way_makes_no_gap(log, tmp_path):
+    log.append("committed_offsets", [commit(each, tick) for each in range(5) for tick in (0, 1)])
+    log.append("partition_offsets", [offsets(each, 0) for each in range(5)])
+
+    assert told(tmp_path, incident_questions.LAG_LINES.raw) == [(0, 0), (None, 0)]
+
+
 def test_the_lag_of_a_partition_whose_leader_is_away_is_unknown_in_the_line_of_the_others(log, tmp_path):
     fill(log, ("partition_offsets", offsets(4, 1, None)))
 

@@ -21,6 +21,7 @@ from tests.dashboard import fixture_store, story_cut_log, story_handling
 from tests.dashboard.conftest import now_ms
 from tests.dashboard.test_pages import UNESCAPED, cells, words
 from tests.dashboard.test_pages import visit as visit
+from tests.dashboard.test_rebalances_read import happened
 
 PIPELINE = "orders-to-payments"
 REDELIVERY = fixture_store.redelivery(10**12)  # the earliest of the findings that belong together in the store
@@ -163,6 +164,34 @@ def test_a_link_that_names_a_window_keeps_it_whether_or_not_it_holds_the_inciden
         app = visit(settings, "incident", finding=finding_id, **window)
         assert ("Frozen window" in words(app)) == ("from" in window)
         assert "does not hold all of it" in words(app)
+
+
+def test_an_incident_that_still_lasts_opens_live_although_it_began_before_the_window(visit, tmp_path):
+    """Its newest evidence is of now: who stops the refresh in the middle of it sees nothing of what comes."""
+    settings, now = fixture_store.write_settings(tmp_path), now_ms()
+    fixture_store.build(tmp_path / "data", now)
+    lasting = replace(
+        fixture_store.rewind(now), place=replace(fixture_store.rewind(now).place, partition=7), evidence={},
+        happened_at_ms=now - 20 * fixture_store.MINUTE_MS, last_seen_at_ms=now, closed_reason=None,
+    )  # fmt: skip
+    happened(tmp_path, lasting)
+
+    app = visit(settings, "incident", finding=lasting.finding_id)
+
+    assert "Frozen window" not in words(app)
+    assert "Show all of its time" in [button.label for button in app.button]
+
+
+@pytest.mark.parametrize("page", ["incident", "reports"])
+def test_incidents_of_a_time_of_which_no_round_is_kept_are_listed_and_none_is_denied(visit, tmp_path, page):
+    settings, then = fixture_store.write_settings(tmp_path), now_ms() - 40 * 86_400_000
+    fixture_store.build(tmp_path / "data", now_ms())
+    happened(tmp_path, replace(fixture_store.rewind(then), anchor="long ago"))
+    around = {"from": format_time(then - 900_000), "to": format_time(then + 900_000)}
+    before = {"from": format_time(then - 1_800_000), "to": format_time(then - 900_000)}
+
+    assert [one for one in visit(settings, page, **around).dataframe if one.proto.alt.startswith("Incidents")]
+    assert "No answer of this cluster is stored" in words(visit(settings, page, **before))
 
 
 def test_a_live_window_that_holds_the_incident_stays_live(visit, tmp_path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import cluster_questions, lag_questions, partitions, queries
+from dashboard import cluster_questions, lag_questions, partitions, queries, replication_questions
 from guarantees.unknown import Unknown
 from store.log import SegmentLog
 from store.segments import producer_name
@@ -159,7 +159,9 @@ def test_a_leader_change_is_another_epoch_and_not_a_shrunk_isr(log, tmp_path):
         interval("partition_state", leader=1, leader_epoch=9, partition=1, in_sync_replicas=[1], started_at=AT_MS),
     ])  # fmt: skip
 
-    assert [(row["partition"], row["leader"]) for row in ask(tmp_path, queries.LEADER_CHANGES)] == [(0, 2)]
+    assert [(row["partition"], row["leader"]) for row in ask(tmp_path, replication_questions.LEADER_CHANGES)] == [
+        (0, 2)
+    ]
 
 
 def test_an_empty_store_answers_nothing(tmp_path):

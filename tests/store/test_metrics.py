@@ -52,6 +52,14 @@ def test_a_row_with_the_same_key_gives_way_whole(path, writer):
     }
 
 
+def test_a_column_that_nobody_reads_is_not_copied(tmp_path, path, writer):
+    with writer.transaction() as metrics:
+        metrics.replace("job_runs", [run(state="done", message="a long one")])
+
+    with connect(tmp_path, Window(T0 - 1, T0 + 1), ["job_runs"], without=("message",)) as connection:
+        assert connection.sql("SELECT run_id, state, message FROM job_runs").fetchall() == [("r", "done", None)]
+
+
 def test_results_and_the_offsets_they_cover_become_visible_together(path, writer):
     with writer.transaction() as metrics:
         metrics.replace("ledger", [covered(0, 10)])
