@@ -48,8 +48,8 @@ def _marks_before(verdict: Verdict | None, marks: Sequence[Mark], line: str, fro
     return _mark_trace(verdict, marks, line).update(
         x=[time_text(from_ms)] * len(marks),
         marker_symbol=BEFORE.get(verdict, BEFORE_OTHERS),
-        text=[f"{in_figure(mark.text, 120)}<br>before the window: {wording.utc(mark.at_ms)}" for mark in marks],
-        hovertemplate="%{text}<extra></extra>",
+        text=[f"{in_figure(mark.text, 120)}<br>{wording.utc(mark.at_ms)[:19]}" for mark in marks],
+        hovertemplate="%{text} UTC, before the window<extra></extra>",
         cliponaxis=False,
     )
 

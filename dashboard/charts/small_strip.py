@@ -75,13 +75,17 @@ def _series(verdict: Verdict | None, marks: Sequence[Mark], from_ms: int) -> dic
         "symbolSize": 10 if look else [2, 10],
         "itemStyle": {"color": look.colour if look else INFORMATION, "opacity": 1},
         "silent": True,
-        "data": [_point(mark, from_ms) for mark in marks],
+        "data": [
+            *(
+                _at_the_edge(verdict, lane, from_ms)
+                for lane in dict.fromkeys(mark.lane for mark in marks if mark.at_ms < from_ms)
+            ),
+            *([mark.at_ms, cut(mark.lane)] for mark in marks if mark.at_ms >= from_ms),
+        ],
     }
 
 
-def _point(mark: Mark, from_ms: int) -> list[object] | dict[str, object]:
-    """What was before the window stands at its edge, pointing out of it."""
-    if mark.at_ms >= from_ms:
-        return [mark.at_ms, cut(mark.lane)]
-    symbol = BEFORE.get(mark.verdict, BEFORE_OTHERS)
-    return {"value": [from_ms, cut(mark.lane)], "symbol": symbol, "symbolRotate": 90, "symbolSize": 10}
+def _at_the_edge(verdict: Verdict | None, lane: str, from_ms: int) -> dict[str, object]:
+    """What was before the window points out of it, however much that was: all of it would stand on one spot."""
+    symbol = BEFORE.get(verdict, BEFORE_OTHERS)
+    return {"value": [from_ms, cut(lane)], "symbol": symbol, "symbolRotate": 90, "symbolSize": 10}

@@ -228,7 +228,8 @@ def test_what_was_before_the_window_points_out_of_it_and_says_its_own_time():
         assert (before.marker.symbol, inside.marker.symbol) == ("triangle-left", "x")
         assert before.marker.color == inside.marker.color
         assert list(before.x) == list(inside.x) == ["2025-11-24T15:45:00.000"]
-        assert before.text[0].endswith("<br>before the window: 2025-11-24 15:43:22.000 UTC")
+        assert before.text[0].endswith("<br>2025-11-24 15:43:22")
+        assert before.hovertemplate == "%{text} UTC, before the window<extra></extra>"
         assert "%{x" not in before.hovertemplate
         assert "%{x" in inside.hovertemplate
         assert not before.cliponaxis, "half of it would be cut away"

@@ -124,6 +124,16 @@ def test_what_was_before_the_window_points_out_of_the_small_strip_in_the_colour_
     assert len({one["itemStyle"]["color"] for one in option["series"]}) == 3
 
 
+def test_what_was_before_the_window_is_one_mark_a_kind_and_verdict_on_the_small_strip():
+    marks = [Mark(lane, VIEW.from_ms - ago, "x", Verdict.VIOLATED) for lane in ("a", "b") for ago in (5, 60_000, 1)]
+    inside = [Mark("a", VIEW.from_ms + 9, "x", Verdict.VIOLATED)] * 2
+
+    (series,) = small_strip.small_strip([*marks, *inside], VIEW)["series"]
+
+    assert [one["value"][1] for one in series["data"] if isinstance(one, dict)] == ["a", "b"]
+    assert len(series["data"]) == 4
+
+
 def test_no_two_verdicts_share_a_shape_on_the_small_strip():
     assert set(small_strip.SYMBOLS) == {*Verdict, None}
     assert len(set(small_strip.SYMBOLS.values())) == len(small_strip.SYMBOLS)
