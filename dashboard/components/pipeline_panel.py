@@ -102,7 +102,7 @@ COLUMNS = {
     "Because": st.column_config.TextColumn(width=260),
     "Lag": tables.number("Lag, offsets", "To the high watermark; a dash where a partition is unknown"),
     "Behind": tables.behind("the worst"),
-    "Trend": st.column_config.AreaChartColumn("Trend of the group", y_min=0, width=80, help=tables.TREND),
+    "Trend": st.column_config.AreaChartColumn(y_min=0, width=80, help=f"Of the group. {tables.TREND}"),
     "Lost": st.column_config.TextColumn(
         "Lost, ids", width=120, help="Message ids in the window that never reached the sink"
     ),
