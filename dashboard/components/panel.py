@@ -6,6 +6,7 @@ Stale evidence is hatched and pale, and called so; what may not be read is said.
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -178,9 +179,13 @@ def _failed(title: str, error: Exception) -> None:
     if title:
         st.markdown(f"**{title}**")
     with st.container(border=True):
-        st.markdown(":gray-badge[? Unknown] This panel could not be drawn; the others are not affected.")
+        st.markdown(
+            ":gray-badge[? Unknown] This panel could not be drawn; those that rest on other answers are not affected."
+        )
         st.code(cut(_first_line(error), 300), language=None, wrap_lines=True)
 
 
 def _first_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    """Files are called as they lie in the store: where that is, is nothing for whoever reads the page."""
+    said = f"{type(error).__name__}: {error}".replace(f"{Path(cached.data_dir()).resolve()}/", "")
+    return said.strip().splitlines()[0]

@@ -113,5 +113,5 @@ def test_a_question_that_fails_ahead_is_asked_again_by_its_panel_which_says_why(
 
     app = visit(believable, "overview")
 
-    assert "This panel could not be drawn; the others are not affected." in words(app)
+    assert "This panel could not be drawn; those that rest on other answers are not affected." in words(app)
     assert any("the disk is gone" in one.value for one in app.code)

@@ -239,7 +239,7 @@ def test_metrics_that_cannot_be_opened_cost_their_panels_and_not_the_page(visit,
     app = visit(settings, "audit", **LINK)
 
     assert app.title[0].value == "Duplicates & loss"
-    assert words(app).count("could not be drawn; the others are not affected") == 8
+    assert words(app).count("could not be drawn; those that rest on other answers are not affected") == 8
     assert "StoreError" in words(app)
 
 
@@ -252,7 +252,7 @@ def test_an_unreadable_example_costs_its_panel_and_not_the_others(visit, tmp_pat
 
     app = visit(settings, "audit", **LINK)
 
-    assert words(app).count("could not be drawn; the others are not affected") == 1
+    assert words(app).count("could not be drawn; those that rest on other answers are not affected") == 1
     assert table(app, "Extra copies").set_index("Topic").loc["orders", "Extra copies"] == "128"
     assert list(table(app, "What it means")["Cause"]) == ["Another producer id"]
 

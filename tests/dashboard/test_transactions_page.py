@@ -280,7 +280,7 @@ def test_a_broken_table_costs_its_panels_and_the_others_stay(visit, tmp_path, br
 
     app = visit(settings, PAGE)
 
-    assert "could not be drawn; the others are not affected" in words(app)
+    assert "could not be drawn; those that rest on other answers are not affected" in words(app)
     assert alive in cells(app)
 
 
