@@ -10,7 +10,15 @@ from pathlib import Path
 
 from benchmarks import live_store
 from benchmarks.large_cluster import CLUSTER_ID, LARGE, Cluster
-from dashboard import cached, lag_questions, partition_questions, promise_questions, queries, transaction_questions
+from dashboard import (
+    cached,
+    lag_questions,
+    partition_questions,
+    promise_questions,
+    queries,
+    replication_questions,
+    transaction_questions,
+)
 from dashboard.lag_steps import MINUTE_MS, LagSteps
 from dashboard.queries import Question, Rows
 
@@ -60,8 +68,8 @@ def one_by_one(data_dir: Path, to_ms: int, of_group: Mapping[str, object]) -> It
         "unread for, 100 groups": (partition_questions.UNREAD_FOR, 15 * MINUTE_MS),
         "unread for, partitions of a group": (partition_questions.UNREAD_BY_PARTITION, 15 * MINUTE_MS),
         "caught up last, 24 h": (promise_questions.LAST_CAUGHT_UP, 24 * HOUR_MS),
-        "leader changes, 15 min": (queries.LEADER_CHANGES, 15 * MINUTE_MS),
-        "leader changes, 24 h": (queries.LEADER_CHANGES, 24 * HOUR_MS),
+        "leader changes, 15 min": (replication_questions.LEADER_CHANGES, 15 * MINUTE_MS),
+        "leader changes, 24 h": (replication_questions.LEADER_CHANGES, 24 * HOUR_MS),
         "rebalances, 24 h": (queries.REBALANCES, 24 * HOUR_MS),
     }
     for name, (question, length_ms) in questions.items():
