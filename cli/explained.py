@@ -36,13 +36,13 @@ def as_json(found: Explanation) -> Mapping[str, object]:
         "promise": pipeline.promise,
         "is_inferred": pipeline.is_inferred,
         "reasons": [{"fact": r.fact, "source": r.source, "speaks_for": r.speaks_for} for r in _reasons(found)],
-        "unseen": list(found.inference.unseen) if found.inference else [],
+        "unseen": list(found.needs.inference.unseen) if found.needs.inference else [],
         "verdict": judged.verdict,
         "grade": judged.findings[0].grade if judged.findings else None,
         "is_stale": judged.is_stale,
         "unknowns": [unknown.reason for unknown in judged.unknowns],
         "rests_on": _rests_on(judged),
-        "requirements": [_requirement(one) for one in found.requirements],
+        "requirements": [_requirement(one) for one in found.needs.requirements],
         "open_findings": [_finding(found, one) for one in found.open_findings],
         "incidents": [_incident(found, one) for one in found.incidents],
         "not_observable": list(NOT_OBSERVABLE),
@@ -56,7 +56,7 @@ def _promise(found: Explanation) -> Iterator[str]:
     yield f"promise: {wording.promise(pipeline.promise, pipeline.is_inferred)}"
     for reason in _reasons(found):
         yield f"  {reason.fact} [{reason.source}; fits {wording.PROMISES[reason.speaks_for]}]"
-    for sentence in found.inference.unseen if found.inference else ():
+    for sentence in found.needs.inference.unseen if found.needs.inference else ():
         yield f"  ? {sentence}"
 
 
@@ -74,9 +74,9 @@ def _verdict(found: Explanation) -> Iterator[str]:
 
 
 def _requirements(found: Explanation) -> Iterator[str]:
-    counts = {word: sum(MET[one.met] == word for one in found.requirements) for word in MET.values()}
+    counts = {word: sum(MET[one.met] == word for one in found.needs.requirements) for word in MET.values()}
     yield "what the promise needs: " + ", ".join(f"{number} {word}" for word, number in counts.items())
-    for one in found.requirements:
+    for one in found.needs.requirements:
         seen = f"unknown: {one.seen.reason}" if isinstance(one.seen, Unknown) else one.seen
         consequence = "" if one.met else f" ({one.consequence})"
         yield f"  {MET[one.met]:8}{one.name}: needed {one.needed}; seen {seen}{consequence}"
@@ -111,7 +111,7 @@ def _not_observable(found: Explanation) -> Iterator[str]:
 
 
 def _reasons(found: Explanation) -> tuple[Reason, ...]:
-    return found.inference.reasons if found.inference else ()
+    return found.needs.inference.reasons if found.needs.inference else ()
 
 
 def _means(one: Touching) -> str:

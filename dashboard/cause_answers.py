@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dashboard import answers, cached, explained, known_findings, promise_questions, rebalances_read
 from dashboard.cached import DAY_MS, HOUR_MS
-from dashboard.explained import Explanation
+from dashboard.explained import Needs
 from dashboard.queries import Rows
 from dashboard.rebalance_questions import REBALANCES_OF
 from dashboard.remembered import remembered
@@ -17,18 +17,15 @@ from guarantees.links import Cause, WantedRebalances
 from guarantees.unknown import Unknown
 
 
-def explanation(view: View, name: str | None) -> Explanation | None:
-    """What the pipeline of that name promises and what that needs; None where there is none."""
+def needs(view: View, name: str | None) -> Needs | None:
+    """What the promise of the pipeline of that name needs; None where there is none."""
     judged = next((one.judged for one in answers.standings(view) if one.pipeline.name == name), None)
     if judged is None:
         return None
     of_one = {"group_id": judged.pipeline.group_id, "topic": judged.pipeline.source}
     about_one = {one: cached.recently(view, one, **of_one) for one in promise_questions.OF_ONE_RECENT}
     about_one[promise_questions.LAST_CAUGHT_UP] = cached.last_day(view, promise_questions.LAST_CAUGHT_UP, **of_one)
-    known = [history.finding for history in known_findings.findings(view).values()]
-    why = causes(view)
-    missed = rebalances_read.missed_by(Path(cached.data_dir()), known, why)
-    return explained.explanation(judged, answers.promise_answers(view) | about_one, known, why, missed)
+    return explained.needs(judged, answers.promise_answers(view) | about_one)
 
 
 def causes(view: View) -> Mapping[str, tuple[Cause, ...]]:

@@ -29,9 +29,14 @@ def not_kept(
     return None
 
 
+def samples_since_ms() -> int | None:
+    """The start of the oldest hour of which samples have not expired (ms since 1970, UTC); None: all have."""
+    return kept.oldest_hour_ms(Path(cached.data_dir()))
+
+
 def between(view: View, from_ms: int, to_ms: int) -> Unknown | None:
     """The same of a time, by what the store holds of the cluster."""
-    samples_ms = kept.oldest_hour_ms(Path(cached.data_dir()))
+    samples_ms = samples_since_ms()
     is_cut = samples_ms is not None and from_ms < samples_ms <= to_ms
     before = cached.heard(replace(view, to_ms=samples_ms - 1)) if is_cut and samples_ms else None
     return not_kept(from_ms, to_ms, samples_ms, _retained_ms(), None if before is None else before.observed_at_ms)

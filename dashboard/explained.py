@@ -37,15 +37,23 @@ class Touching:
 
 
 @dataclass(frozen=True, slots=True)
+class Needs:
+    """What a promise is taken for, and what it needs. `inference` None: it was declared."""
+
+    pipeline: Pipeline
+    inference: Inference | None
+    requirements: tuple[Requirement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
-    """`inference` None: the promise was declared. `incidents`: those that lasted into the verdict's window.
+    """`incidents`: those that lasted into the verdict's window.
 
     `missed`: by finding id, why no rebalance could be looked for that explains it.
     """
 
     judged: PipelineVerdict
-    inference: Inference | None
-    requirements: tuple[Requirement, ...]
+    needs: Needs
     open_findings: tuple[Touching, ...]
     incidents: tuple[Incident, ...]
     missed: Mapping[str, Unknown]
@@ -53,6 +61,13 @@ class Explanation:
     @property
     def pipeline(self) -> Pipeline:
         return self.judged.pipeline
+
+
+def needs(judged: PipelineVerdict, answers: Answers) -> Needs:
+    """By what was answered of the pipeline."""
+    pipeline, facts = judged.pipeline, Seen(answers).facts(judged.pipeline, judged.sight.coverage)
+    inference = inferred(pipeline.group_id, facts) if pipeline.is_inferred else None
+    return Needs(pipeline, inference, audited(pipeline, facts))
 
 
 def explanation(
@@ -63,12 +78,10 @@ def explanation(
     missed: Mapping[str, Unknown],
 ) -> Explanation:
     """`findings` are the cluster's; `explained` what `causes_of` gave for them, `missed` rebalances_read.missed_by."""
-    pipeline, facts = judged.pipeline, Seen(answers).facts(judged.pipeline, judged.sight.coverage)
-    known, from_ms = list(findings), judged.sight.rounds.from_ms
+    pipeline, known, from_ms = judged.pipeline, list(findings), judged.sight.rounds.from_ms
     return Explanation(
         judged=judged,
-        inference=inferred(pipeline.group_id, facts) if pipeline.is_inferred else None,
-        requirements=audited(pipeline, facts),
+        needs=needs(judged, answers),
         open_findings=tuple(
             Touching(one, judge(one.kind, one.severity, pipeline.promise), explained.get(one.finding_id, ()))
             for one in sorted(known, key=lambda one: (-one.severity, -one.last_seen_at_ms))

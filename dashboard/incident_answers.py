@@ -14,6 +14,7 @@ from dashboard import (
     cached,
     cause_answers,
     concerns,
+    expired,
     explained,
     incident_places,
     incident_rows,
@@ -139,7 +140,7 @@ def story(view: View, incident: Incident, unseen: Iterable[Unknown] = ()) -> Sto
 
 def unseen(view: View, incident: Incident) -> list[Unknown]:
     """What nobody saw in the window: what kept the pipeline's promise from being judged, or the gaps; or all of it."""
-    oldest_ms = oldest_sample_ms()
+    oldest_ms = expired.samples_since_ms()
     if oldest_ms is None or view.to_ms <= oldest_ms:
         return [EXPIRED]
     own = [one.judged for one in answers.standings(view.without_search()) if one.pipeline.name == incident.pipeline]
@@ -159,11 +160,6 @@ def joined_later(view: View, incident: Incident, at_ms: int) -> int:
 
 def places(view: View, incident: Incident) -> Places:
     return incident_places.places(incident, known(view).pipelines)
-
-
-def oldest_sample_ms() -> int | None:
-    """The start of the oldest hour of which samples are kept."""
-    return kept.oldest_hour_ms(Path(cached.data_dir()))
 
 
 def _lasts_into(incident: Incident, view: View) -> bool:

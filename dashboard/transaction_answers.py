@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from dashboard import (
     cached,
     coverage,
     fencing,
-    kept,
     known_findings,
     outcome_questions,
     outcomes,
@@ -97,11 +95,6 @@ def marker_view(view: View) -> View:
 def headers_read(view: View) -> Rows:
     """What was read of batch headers in the day that ends with the window, by problem; empty: nothing ever."""
     return cached.last_day(view, transaction_questions.HEADERS_READ)
-
-
-def headers_kept_from_ms() -> int | None:
-    """The start of the oldest hour of which samples, headers among them, have not expired; None: all have."""
-    return kept.oldest_hour_ms(Path(cached.data_dir()))
 
 
 def ended(view: View, read_from_ms: int) -> Outcomes:

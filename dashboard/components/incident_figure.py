@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, incident_answers, incident_evidence, incident_notes, incident_series, wording
+from dashboard import cached, expired, incident_answers, incident_evidence, incident_notes, incident_series, wording
 from dashboard import view as views
 from dashboard.charts.frame import STILL
 from dashboard.charts.incident import incident_over_time
@@ -43,7 +43,7 @@ def draw(view: View, incident: Incident, rerun: Sequence[str]) -> None:
         figure = incident_over_time(lines, lanes, at_ms, view)
         st.plotly_chart(figure, config=STILL, alt=ALT)
         _cursor(view, at_ms, lanes, rerun)
-        for said in incident_notes.of_figure(view, touched, lines, lanes, incident_answers.oldest_sample_ms()):
+        for said in incident_notes.of_figure(view, touched, lines, lanes, expired.samples_since_ms()):
             st.caption(said)
     with right:
         _moment(view, touched, at_ms, note, rerun)

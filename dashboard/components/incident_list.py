@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, incident_answers, incident_links, wording
+from dashboard import incident_answers, incident_links, wording
 from dashboard.components import grid, panel, tables, toolbar
 from dashboard.incident_rows import Judged
 from dashboard.view import View, parse_time
@@ -28,8 +28,7 @@ COLUMNS = {
 
 def draw(view: View) -> None:
     found = incident_answers.rows(view)
-    if not found and cached.heard(view) is None:
-        panel.empty(*wording.nothing_collected(view))
+    if not found and panel.says_nothing_collected(view):
         return
     if not found:
         panel.none_seen(view, "No incident", "was open", f"{panel.look_wider(view)} Health says what was observed.")

@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from dashboard import cached, outcomes, transaction_answers, wording
+from dashboard import cached, expired, outcomes, transaction_answers, wording
 from dashboard.charts.frame import STILL
 from dashboard.charts.outcomes import outcomes_over_lanes
 from dashboard.components import grid, panel, tables
@@ -33,7 +33,7 @@ def draw(asked: View) -> None:
     if since_ms is None:
         panel.empty("Outcomes are not observed: no batch header was read in the last day.", _remedy(view))
         return
-    kept_ms = transaction_answers.headers_kept_from_ms()
+    kept_ms = expired.samples_since_ms()
     if kept_ms is None or kept_ms >= view.to_ms:
         panel.empty("Outcomes of this time are not known any more: batch headers are raw samples and have expired.")
         return

@@ -119,6 +119,14 @@ def _not_kept(view: View) -> bool:
     return True
 
 
+def says_nothing_collected(view: View) -> bool:
+    """Says so where nothing of the cluster was heard up to the end of the window."""
+    if cached.heard(view) is not None:
+        return False
+    empty(*wording.nothing_collected(view))
+    return True
+
+
 def look_wider(view: View) -> str:
     """What to do where a window holds nothing."""
     return "Widen it, or clear the search." if view.search.strip() else "Widen it."
@@ -142,9 +150,7 @@ def _drawn(panel: Panel) -> None:
 
 
 def _contents(panel: Panel, view: View) -> None:
-    if panel.of_cluster and cached.heard(view) is None:
-        empty(*wording.nothing_collected(view))
-    else:
+    if not (panel.of_cluster and says_nothing_collected(view)):
         panel.draw(view)
 
 

@@ -29,7 +29,7 @@ def draw(view: View, *, shown_by: Panel) -> None:
 
 def needs(view: View) -> None:
     """Of the selected pipeline: why the promise is taken for its own, and what it needs, met, missing or unknown."""
-    found = cause_answers.explanation(view, st.query_params.get("pipeline"))
+    found = cause_answers.needs(view, st.query_params.get("pipeline"))
     if found is None:
         panel.empty("Select a pipeline in the table to see what its promise needs.")
         return

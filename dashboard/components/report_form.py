@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard import cached, incident_answers, report_answers, wording
+from dashboard import incident_answers, report_answers
 from dashboard.components import overview, panel, tables, toolbar
 from dashboard.names import in_markdown
 from dashboard.reports.exporting import Export, Made, TooManyError
@@ -25,8 +25,7 @@ def choose(view: View, rerun: Sequence[str]) -> None:
     """Which report, about whom, of which time: the URL is the truth, so a link asks for the same."""
     kind, subject, time = chosen(view)
     found = report_answers.subjects(view, kind, st.query_params.get("of"))
-    if not found and cached.heard(view) is None:
-        panel.empty(*wording.nothing_collected(view))
+    if not found and panel.says_nothing_collected(view):
         return
     _choice("report", "Report", report_answers.REPORTS, kind, rerun)
     if not found and kind == "incident":
@@ -53,8 +52,7 @@ def chosen(view: View) -> tuple[str, str | None, str]:
 
 def incidents(view: View) -> None:
     found = incident_answers.rows(view)
-    if not found and cached.heard(view) is None:
-        panel.empty(*wording.nothing_collected(view))
+    if not found and panel.says_nothing_collected(view):
         return
     if not found:
         panel.none_seen(view, "No incident", "was open", panel.look_wider(view))
