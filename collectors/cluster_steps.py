@@ -3,7 +3,6 @@
 They come last, and those a broker passes on before it answers over connections of their own: see Watched.relayed.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass
 
 from collectors import features, log_dirs, quorum, seldom, share_offsets
@@ -12,7 +11,6 @@ from collectors.signals import Signals
 from collectors.watched import Remembered, Watched
 from guarantees.observations import Signal
 from guarantees.unknown import Unknown
-from kafka_reader.errors import CollectionError
 from kafka_reader.features import Described
 from kafka_reader.metadata import Topology
 from kafka_reader.quorum import Quorum
@@ -31,23 +29,12 @@ class ClusterAnswers:
 def ask_about_cluster(
     watched: Watched, signals: Signals, topology: Topology, remembered: Remembered, groups: GroupList
 ) -> ClusterAnswers:
-    _know_brokers(watched, topology, remembered)
     return ClusterAnswers(
         described=_described(watched, signals, topology, remembered),
         share_offsets=_share_offsets(watched, signals, groups),
         log_dirs=_log_dirs(watched, signals, topology, remembered),
         quorum=_quorum(watched, signals, topology),
     )
-
-
-def _know_brokers(watched: Watched, topology: Topology, remembered: Remembered) -> None:
-    """The other connections learn where brokers are with every round's metadata; these only when it may have changed.
-
-    Where nobody answers, the questions that follow say so.
-    """
-    if set(watched.relayed.brokers) != set(topology.brokers) or seldom.is_due(remembered.rounds_done):
-        with suppress(CollectionError):
-            watched.relayed.metadata(topics=())
 
 
 def _described(watched: Watched, signals: Signals, topology: Topology, remembered: Remembered) -> Described | None:

@@ -1,45 +1,67 @@
 """Open transactions as their coordinators describe them, kept as intervals."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from collectors.intervals import Interval, Key, Seen
+from collectors.coordinators import Coordinators, by_broker, why_silent
+from collectors.intervals import Interval, Key, Running, Seen
 from collectors.rows import partitions_json
 from guarantees.observations import Transaction
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
-from kafka_reader.metadata import Topology
-from kafka_reader.transactions import fetch_transactions
+from kafka_reader.transactions import fetch_looked_up, fetch_transactions
 
 TABLE = "open_transactions"
 DETAILS = ("partitions",)
 
-Answers = Mapping[int, tuple[Transaction | Unknown, ...] | Unknown]
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What each broker lists, and what was said of those that no list holds any more: None where it has ended."""
+
+    by_broker: Mapping[int, tuple[Transaction | Unknown, ...] | Unknown]
+    looked_up: Mapping[str, Transaction | Unknown | None] = field(default_factory=dict)
+
+    @property
+    def values(self) -> list[Transaction | tuple[Transaction | Unknown, ...] | Unknown | None]:
+        """Everything asked for: brokers, the transactions they listed, and those looked up."""
+        listed = [part for answer in self.by_broker.values() if not isinstance(answer, Unknown) for part in answer]
+        return [*self.by_broker.values(), *listed, *self.looked_up.values()]
+
+    @property
+    def transactions(self) -> tuple[Transaction, ...]:
+        """The open ones that are known."""
+        return tuple(value for value in self.values if isinstance(value, Transaction))
+
+    def with_hidden(self, hidden: tuple[Unknown, ...]) -> "Answers":
+        """`hidden`: why a coordinator's list may not be whole; without that reason beside it, it would count so."""
+        return replace(
+            self,
+            by_broker={
+                broker: answer if isinstance(answer, Unknown) else (*answer, *hidden)
+                for broker, answer in self.by_broker.items()
+            },
+        )
 
 
-def collect(connections: Connections, topology: Topology) -> Answers:
-    """Ask every broker for the transactions it coordinates."""
-    return fetch_transactions(connections, topology.brokers)
+def unasked(running: Running, coordinators: Coordinators) -> Answers:
+    """Where asking itself failed."""
+    reason = Unknown("the transactions could not be listed")
+    return Answers(dict.fromkeys(coordinators.brokers, reason), {str(key[0]): reason for key in running})
 
 
-def with_hidden(answers: Answers, hidden: tuple[Unknown, ...]) -> Answers:
-    """`hidden`: why a coordinator's list may not be whole; without that reason beside it, it would count as whole."""
-    return {broker: answer if isinstance(answer, Unknown) else (*answer, *hidden) for broker, answer in answers.items()}
+def collect(connections: Connections, running: Running, coordinators: Coordinators) -> Answers:
+    """Ask every broker for the transactions it coordinates; those that `running` and nobody lists are looked up.
 
-
-def observations(answers: Answers) -> tuple[Transaction, ...]:
-    return tuple(
-        transaction
-        for answer in answers.values()
-        if not isinstance(answer, Unknown)
-        for transaction in answer
-        if not isinstance(transaction, Unknown)
-    )
-
-
-def values(answers: Answers) -> list[object]:
-    """Everything asked for: brokers, and the transactions they listed."""
-    listed = [part for answer in answers.values() if not isinstance(answer, Unknown) for part in answer]
-    return [*answers.values(), *listed]
+    After a fail-over no list holds a transaction until its new coordinator has loaded it (seen live).
+    """
+    answers = fetch_transactions(connections, coordinators.brokers)
+    listed = {each.transactional_id for each in Answers(answers).transactions}
+    last = {str(key[0]): int(str(interval.value["coordinator"])) for key, interval in running.items()}
+    missing = last.keys() - listed
+    silent = {name: why for name in missing if (why := why_silent(name, last[name], answers, coordinators)) is not None}
+    asked = by_broker(missing - silent.keys(), answers, coordinators)
+    return Answers(answers, {**silent, **fetch_looked_up(connections, asked)})
 
 
 def seen(transactions: tuple[Transaction, ...]) -> dict[Key, Seen]:
@@ -63,7 +85,5 @@ def seen(transactions: tuple[Transaction, ...]) -> dict[Key, Seen]:
 
 
 def gone(answers: Answers, interval: Interval) -> str | None:
-    """A transaction ended where its coordinator and all others answered without it."""
-    if interval.value["coordinator"] not in answers or any(isinstance(value, Unknown) for value in values(answers)):
-        return None
-    return "no longer open"
+    """A transaction has ended where its coordinator spoke, and not of it."""
+    return None if isinstance(answers.looked_up.get(str(interval.key[0])), Unknown) else "no longer open"

@@ -17,7 +17,6 @@ from collectors import (
     histories,
     kept_intervals,
     log_dirs,
-    open_transactions,
     partition_state,
     quorum,
     rebalances,
@@ -64,6 +63,8 @@ def fetch_cluster(watched: Watched, signals: Signals, remembered: Remembered) ->
     )
     if topology is None:
         signals.skip_the_rest(signals.coverage[0].error or "")
+    elif remembered.topology is None or topology.answer is not remembered.topology.answer:
+        watched.learn_brokers(topology)
     return topology
 
 
@@ -143,7 +144,7 @@ def as_round(
         commits=committed_offsets.observations(answers.commits, topology),
         states=answers.states,
         groups=group_states,
-        transactions=open_transactions.observations(answers.transactions),
+        transactions=answers.transactions.transactions,
         producers=answers.producers,
         epoch_ends=epoch_ends.observations(topology, answers.epoch_ends),
         topic_settings=configurations.known(answers.topic_settings),

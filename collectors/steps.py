@@ -23,6 +23,7 @@ from collectors import (
 from collectors.cadence import remembered_log_starts
 from collectors.commit_places import places
 from collectors.commit_table import Commits, commits, named_epochs
+from collectors.coordinators import OFFSETS_TOPIC, TRANSACTIONS_TOPIC, coordinators
 from collectors.group_list import GroupList
 from collectors.scope import Scope, scope
 from collectors.signals import Signals
@@ -131,9 +132,13 @@ class Steps:
             otherwise=none,
             values=lambda found: found.values(),
         )
-        known = self._remembered.groups
-        found = group_list.group_list(answers, known, self.topology)
-        found = vanished.with_refused_groups(self._signals, self._connections, found, known)
+        found = vanished.groups_left(
+            self._signals,
+            self._connections,
+            answers,
+            self._remembered.groups,
+            coordinators(OFFSETS_TOPIC, self.topology),
+        )
         return group_list.of_interest(found, self._watched.settings.watches_group)
 
     def log_starts(self) -> ListedOffsets:
@@ -152,7 +157,7 @@ class Steps:
         fetched = self._run(
             Signal.COMMITTED_OFFSETS,
             lambda: committed_offsets.with_unavailable(
-                committed_offsets.collect(self._connections, listed), listed, now_ms()
+                committed_offsets.collect(self._watched.of_commits, listed), listed, now_ms()
             ),
             otherwise=nothing,
             values=committed_offsets.values,
@@ -224,9 +229,11 @@ class Steps:
 
     def open_transactions(self, permitted: rights.Rights) -> open_transactions.Answers:
         hidden = rights.hidden_transactions(permitted)
+        running = self._remembered.intervals.get(open_transactions.TABLE, {})
+        of = coordinators(TRANSACTIONS_TOPIC, self.topology)
         return self._run(
             Signal.TRANSACTIONS,
-            lambda: open_transactions.with_hidden(open_transactions.collect(self._connections, self.topology), hidden),
-            otherwise=dict.fromkeys(self.topology.brokers, Unknown("the transactions could not be listed")),
-            values=open_transactions.values,
+            lambda: open_transactions.collect(self._connections, running, of).with_hidden(hidden),
+            otherwise=open_transactions.unasked(running, of),
+            values=lambda found: found.values,
         )

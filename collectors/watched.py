@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import TracebackType
 
 from collectors.commit_places import Places, Reads
@@ -52,14 +53,18 @@ class Remembered:
 class Watched:
     """A cluster and the clients that read it; they are closed with it.
 
-    `relayed`: connections of their own for questions that a broker passes on to another one, or to its disks, before it
-    answers. It works through a connection's requests one by one: with a silent controller or partition leader behind
-    them these would hold up everything else that is asked of a healthy broker, for half a minute each.
+    A broker works through a connection's requests one by one, so questions that make it wait have connections of their
+    own: they would hold up everything else that is asked of a healthy broker, and it would be taken for silent.
+    `relayed` are for what it passes on to another one, or to its disks; with a silent controller or partition leader
+    behind it that takes half a minute. `of_commits` are for stable commits: a coordinator answers once what it wrote is
+    replicated, so of a follower that died it waits until that one is out of sync (GroupCoordinatorService.fetchOffsets:
+    with require_stable up to offsets.commit.timeout.ms, 5 s).
     """
 
     settings: ClusterSettings
     connections: Connections
     relayed: Connections
+    of_commits: Connections
     pipelines: tuple[PipelineSettings, ...] = ()
 
     def __enter__(self) -> "Watched":
@@ -72,8 +77,14 @@ class Watched:
 
     def close(self) -> None:
         """End every connection."""
-        self.connections.close()
-        self.relayed.close()
+        for each in (self.connections, self.relayed, self.of_commits):
+            each.close()
+
+    def learn_brokers(self, topology: Topology) -> None:
+        """Take over where brokers are; the connections that metadata came over know."""
+        if topology.answer is not None:
+            for each in (self.relayed, self.of_commits):
+                each.learn_brokers(topology.answer.brokers, topology.cluster_id)
 
     @property
     def gap_ms(self) -> int:
@@ -83,10 +94,13 @@ class Watched:
 
 def open_cluster(settings: ClusterSettings, pipelines: Iterable[PipelineSettings] = ()) -> Watched:
     """The clients of a cluster. Nobody is asked anything yet; raises SettingsError where a secret is missing."""
-    timeout_s = settings.request_timeout_s
+    connections = partial(
+        Connections, settings.bootstrap_servers, settings.security, request_timeout_s=settings.request_timeout_s
+    )
     return Watched(
         settings=settings,
-        connections=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
-        relayed=Connections(settings.bootstrap_servers, settings.security, request_timeout_s=timeout_s),
+        connections=connections(),
+        relayed=connections(),
+        of_commits=connections(),
         pipelines=tuple(pipeline for pipeline in pipelines if pipeline.cluster == settings.name),
     )

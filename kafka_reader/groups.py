@@ -1,7 +1,7 @@
 """ListGroups and DescribeGroups: which groups a broker coordinates, and who is in the classic ones."""
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,10 +16,13 @@ from kafka_reader.answer import Answer
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 from kafka_reader.group_descriptions import by_member_id, parsed
+from kafka_reader.rights import groups_request
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
 STREAMS = "streams"
+
+GROUP_ID_NOT_FOUND = 69
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,38 @@ def parse_groups(answer: Answer | CollectionError, broker: int) -> list[ListedGr
 def describe_request(group_ids: Iterable[str]) -> DescribeGroupsRequest:
     """v4 gives the group instance id. For groups of another type the answer is Dead or error 69."""
     return DescribeGroupsRequest(groups=sorted(group_ids), include_authorized_operations=False, min_version=4)
+
+
+def fetch_whether_looked_up(
+    connections: Connections, group_ids_by_broker: Mapping[int, Collection[str]]
+) -> dict[str, Unknown | None]:
+    """Of each group None where a broker asked for it looked it up, whatever it found; otherwise why the first did not.
+
+    A list leaves out the groups of a coordinator that has not begun or finished to load, without a word
+    (GroupCoordinatorService.listGroups, 4.2: of active shards only); asked by name, it says NOT_COORDINATOR or
+    COORDINATOR_LOAD_IN_PROGRESS.
+    """
+    answers = connections.send_all(
+        {broker: groups_request(group_ids) for broker, group_ids in group_ids_by_broker.items()}
+    )
+    found: dict[str, list[Unknown | None]] = {}
+    for broker, answer in answers.items():
+        for group_id, why_not in parse_whether_looked_up(group_ids_by_broker[broker], answer).items():
+            found.setdefault(group_id, []).append(why_not)
+    return {group_id: None if None in whys else whys[0] for group_id, whys in found.items()}
+
+
+def parse_whether_looked_up(group_ids: Collection[str], answer: Answer | CollectionError) -> dict[str, Unknown | None]:
+    """One entry per group asked about. That there is no such group is an answer."""
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(group_ids, unknown_after(answer))
+    errors = {group.group_id: group.error_code for group in answer.response.groups}
+    absent = Unknown("the coordinator's answer does not name the group")
+    return {group_id: _why_not(errors[group_id]) if group_id in errors else absent for group_id in group_ids}
+
+
+def _why_not(error_code: int) -> Unknown | None:
+    return None if error_code in (0, GROUP_ID_NOT_FOUND) else unknown_because(error_code)
 
 
 def parse_descriptions(

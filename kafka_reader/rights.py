@@ -46,7 +46,7 @@ def topics_request(topics: Iterable[str], *, with_operations: bool = False) -> M
 
 
 def groups_request(group_ids: Iterable[str]) -> DescribeGroupsRequest:
-    """Of any type and at any broker: whether it may be described is asked first."""
+    """Of any type and at any broker: whether it may be described is asked first, then whether the broker knows."""
     return DescribeGroupsRequest(groups=sorted(group_ids), include_authorized_operations=False)
 
 

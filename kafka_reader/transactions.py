@@ -1,6 +1,6 @@
 """ListTransactions and DescribeTransactions: open transactions as their coordinators see them (KIP-664)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from kafka.protocol.admin import DescribeTransactionsRequest, ListTransactionsRequest
@@ -16,6 +16,8 @@ from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 OPEN_STATES = ("Ongoing", "PrepareCommit", "PrepareAbort")
 
 TRANSACTIONAL_ID_NOT_FOUND = 105
+
+NOT_TOLD = Unknown("the coordinator's answer does not name the transactional id")
 
 
 def list_request() -> ListTransactionsRequest:
@@ -40,6 +42,39 @@ def fetch_transactions(
     requests = {broker: describe_request(ids) for broker, ids in listed.items() if not isinstance(ids, Unknown) and ids}
     described = _fetch_descriptions(connections, requests)
     return {broker: ids if isinstance(ids, Unknown) else described.get(broker, ()) for broker, ids in listed.items()}
+
+
+def fetch_looked_up(
+    connections: Connections, ids_by_broker: Mapping[int, Collection[str]]
+) -> dict[str, Transaction | Unknown | None]:
+    """Of each id its open transaction, or None where a broker asked for it coordinates it and knows of none.
+
+    Lists leave out the ids of a coordinator that has not begun to load, without a word; asked by id, a broker says
+    NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS (TransactionCoordinator.handleDescribeTransactions).
+    """
+    requests = {broker: describe_request(ids) for broker, ids in ids_by_broker.items()}
+    found: dict[str, Transaction | Unknown | None] = {}
+    for broker, answer in connections.send_all(requests).items():
+        for name, told in parse_looked_up(requests[broker], answer, broker).items():
+            if isinstance(found.get(name, NOT_TOLD), Unknown):
+                found[name] = told
+    return found
+
+
+def parse_looked_up(
+    request: DescribeTransactionsRequest, answer: Answer | CollectionError, broker: int
+) -> dict[str, Transaction | Unknown | None]:
+    """One entry per id asked about."""
+    if isinstance(answer, CollectionError):
+        return dict.fromkeys(request.transactional_ids, unknown_after(answer))
+    told: dict[str, Transaction | Unknown | None] = dict.fromkeys(request.transactional_ids, NOT_TOLD)
+    for state in answer.response.transaction_states:
+        found = _transaction(state, broker, answer.observed_at_ms)
+        has_ended = state.error_code == TRANSACTIONAL_ID_NOT_FOUND or (
+            isinstance(found, Transaction) and found.state not in OPEN_STATES
+        )
+        told[state.transactional_id] = None if has_ended else found
+    return told
 
 
 def _fetch_descriptions(

@@ -53,6 +53,7 @@ class FakeCluster:
     `batches` are what Fetch gives, by partition; `refused` the partitions whose Fetch is refused; `fetched_from` every
     partition and offset that was asked for, `fetched_most` how many bytes at most.
     `shares` are share groups of broker 1: start offset and lag by partition. `controller`: who leads the quorum.
+    `loading` are groups and transactional ids that their coordinator has not loaded yet.
     """
 
     log: dict[int, tuple[int, int, int]] = field(default_factory=lambda: {0: (0, 100, 100), 1: (0, 50, 50)})
@@ -69,6 +70,7 @@ class FakeCluster:
     max_bytes_per_s: int = 20_000_000
     fetched_most: list[int] = field(default_factory=list)
     silent: set[int] = field(default_factory=set)
+    loading: set[str] = field(default_factory=set)
     is_reachable: bool = True
     rights: FakeRights = field(default_factory=FakeRights)
     cluster_id: str = "fake-id"
@@ -89,7 +91,7 @@ class FakeCluster:
             max_bytes_per_s=self.max_bytes_per_s,
             history_bytes_per_s=0,  # it has no topics of Kafka's own
         )
-        return Watched(settings=settings, connections=self, relayed=self)  # type: ignore[arg-type]
+        return Watched(settings=settings, connections=self, relayed=self, of_commits=self)  # type: ignore[arg-type]
 
     # What a round calls of kafka_reader.connection.Connections.
 
@@ -107,7 +109,8 @@ class FakeCluster:
         return self._answer("addresses", self._metadata())
 
     def learn_brokers(self, brokers: Any, cluster_id: str) -> None:
-        """Their addresses are no matter."""
+        """Their addresses are no matter; each of a round's connections is told them."""
+        self.asked.append("learn brokers")
 
     def send_all(self, requests: dict[int, Any], timeout_s: float | None = None) -> dict[int, Answer | CollectionError]:
         return {broker: self._ask(broker, request) for broker, request in requests.items()}
@@ -251,7 +254,7 @@ class FakeCluster:
                 group_id=name, protocol_type="consumer", group_state="Stable", group_type="Classic"
             )
             for name, group in self.groups.items()
-            if group.coordinator == broker and self.rights.may_describe(name)
+            if group.coordinator == broker and name not in self.loading and self.rights.may_describe(name)
         ]
         if broker == 1:
             listed += [
@@ -264,7 +267,9 @@ class FakeCluster:
 
     def _descriptions(self, broker: int, request: Any) -> tuple[str, Any]:
         described = DescribeGroupsResponse.DescribedGroup
-        answers = [
+        errors = {name: self._group_error(broker, name) for name in request.groups}
+        answers = [described(error_code=error, group_id=name) for name, error in errors.items() if error != 0]
+        answers += [
             described(
                 error_code=0,
                 group_id=name,
@@ -283,9 +288,19 @@ class FakeCluster:
                     for member, partitions in self.groups[name].owned.items()
                 ],
             )
-            for name in request.groups
+            for name, error in errors.items()
+            if error == 0
         ]
         return "describe groups", DescribeGroupsResponse(version=5, groups=answers)
+
+    def _group_error(self, broker: int, name: str) -> int:
+        if not self.rights.may_describe(name):
+            return 30
+        if name in self.loading:
+            return 14
+        if name not in self.groups:
+            return 69
+        return 0 if self.groups[name].coordinator == broker else 16
 
     def _producers(self, broker: int, request: Any) -> tuple[str, Any]:
         topic = DescribeProducersResponse.TopicResponse
@@ -312,14 +327,14 @@ class FakeCluster:
 
     def _listed_transactions(self, broker: int, request: Any) -> tuple[str, Any]:
         state = ListTransactionsResponse.TransactionState
-        is_open = self.open_since and broker == 1 and self.rights.may_describe("tx")
+        is_open = self.open_since and broker == 1 and "tx" not in self.loading and self.rights.may_describe("tx")
         states = [state(transactional_id="tx", producer_id=7, transaction_state="Ongoing")] if is_open else []
         return "list transactions", ListTransactionsResponse(version=1, error_code=0, transaction_states=states)
 
     def _transactions(self, broker: int, request: Any) -> tuple[str, Any]:
         state = DescribeTransactionsResponse.TransactionState
         described = state(
-            error_code=0,
+            error_code=self._transaction_error(broker),
             transactional_id="tx",
             transaction_state="Ongoing",
             transaction_timeout_ms=60_000,
@@ -329,6 +344,15 @@ class FakeCluster:
             topics=[state.TopicData(topic="orders", partitions=list(self.open_since))],
         )
         return "describe transactions", DescribeTransactionsResponse(version=0, transaction_states=[described])
+
+    def _transaction_error(self, broker: int) -> int:
+        if not self.rights.may_describe("tx"):
+            return 53
+        if broker != 1:
+            return 16
+        if "tx" in self.loading:
+            return 14
+        return 0 if self.open_since else 105
 
 
 def _end(batch: bytes) -> int:

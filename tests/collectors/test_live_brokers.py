@@ -1,8 +1,12 @@
 """Brokers of a real cluster that fall silent or die: the others are seen as before, and within the second."""
 
-import pytest
+import time
 
-from guarantees.places import TopicPartition
+import pytest
+from confluent_kafka import Consumer
+from confluent_kafka import TopicPartition as Position
+
+from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
 
 pytestmark = pytest.mark.integration
@@ -41,6 +45,35 @@ def test_a_paused_follower_costs_one_timeout_and_hides_nothing_but_itself(cluste
     back = rounds.until(lambda seen: is_complete(seen) and seen.round.partitions[led].high_watermark == 60)
     assert {r.log_end_offset for r in back.round.replicas[led]} == {60}
     rounds.until(lambda seen: all(len(state.in_sync_replicas) == 3 for state in seen.round.states.values()), 60)
+
+
+def test_coordinators_that_wait_for_a_follower_are_not_taken_for_silent(cluster, watch, new_topic, produce):
+    """Each has written a commit that the paused follower has not fetched, and answers for commits once it is out."""
+    topic = new_topic("waiting", [[LEADER, OTHER, FOLLOWER], [OTHER, LEADER, FOLLOWER]])
+    led = [TopicPartition(topic, 0), TopicPartition(topic, 1)]
+    groups = [f"waiting-{number}-{topic}" for number in range(8)]
+    consumers = [Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group}) for group in groups]
+    for consumer in consumers:
+        consumer.commit(offsets=[Position(topic, 0, 0)], asynchronous=False)
+    rounds = watch(topic)
+    places = [GroupPartition(group, topic, 0) for group in groups]
+    rounds.until(lambda seen: all(place in seen.round.commits for place in places))
+
+    cluster.pause(FOLLOWER)
+    try:
+        for consumer in consumers:
+            consumer.commit(offsets=[Position(topic, 0, 1)], asynchronous=True)
+        time.sleep(0.5)
+        seen = rounds.next().round
+    finally:
+        cluster.resume(FOLLOWER)
+
+    assert [seen.partitions[each].high_watermark for each in led] == [0, 0]
+    assert all(isinstance(seen.commits[place].committed_offset, Unknown) for place in places)
+    rounds.until(lambda now: all(now.round.commits[place].committed_offset == 1 for place in places), 60)
+    rounds.until(lambda now: all(len(state.in_sync_replicas) == 3 for state in now.round.states.values()), 60)
+    for consumer in consumers:
+        consumer.close()
 
 
 def test_settings_of_a_new_topic_are_known_while_a_broker_hangs(cluster, watch, new_topic):

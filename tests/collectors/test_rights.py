@@ -133,7 +133,7 @@ def test_a_transaction_that_may_no_longer_be_described_has_not_ended():
     after = one_round(cluster, due, tick=1)
 
     assert len(after.rows["open_transactions"]) == 0
-    assert coverage(after, Signal.TRANSACTIONS).refused == 2, "one a coordinator"
+    assert coverage(after, Signal.TRANSACTIONS).refused == 3, "one a coordinator, and its own"
     assert LEFT_OUT in (coverage(after, Signal.TRANSACTIONS).error or "")
 
 

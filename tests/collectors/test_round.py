@@ -188,6 +188,122 @@ def test_members_of_a_group_nobody_describes_have_not_left():
     assert one_round(cluster, before.remembered, tick=1).rows["group_members"] == []
 
 
+def test_a_group_that_its_new_coordinator_has_not_loaded_is_unknown_and_not_gone():
+    cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"m": [0]}), "other": FakeGroup({0: 7})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    during = one_round(cluster, before.remembered, tick=1)
+
+    reason = Unknown("coordinator unavailable: COORDINATOR_LOAD_IN_PROGRESS")
+    assert during.round.groups["g"] == reason
+    assert during.round.commits[GroupPartition("g", "orders", 0)].committed_offset == reason
+    assert during.round.commits[GroupPartition("other", "orders", 0)].committed_offset == 7
+    assert during.rows["group_members"] == []
+    assert not coverage(during, Signal.GROUPS).is_complete
+    cluster.loading = set()
+    after = one_round(cluster, during.remembered, tick=2)
+    assert after.round.commits[GroupPartition("g", "orders", 0)].committed_offset == 5
+
+
+def test_a_group_loaded_between_the_list_and_the_question_for_it_is_there():
+    """Its coordinator has loaded it by the time it is asked by name, and lists it then."""
+
+    class Loading(FakeCluster):
+        def _group_error(self, broker: int, name: str) -> int:
+            self.loading = set()
+            return super()._group_error(broker, name)
+
+    cluster = Loading(groups={"g": FakeGroup({0: 5}, owned={"m": [0]})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert seen.round.commits[GroupPartition("g", "orders", 0)].committed_offset == 5
+    assert isinstance(seen.round.groups["g"], GroupState)
+
+
+def test_a_group_is_gone_once_its_coordinator_looked_for_it_in_vain():
+    cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"m": [0]}), "other": FakeGroup()})
+    before = one_round(cluster)
+    del cluster.groups["g"]
+
+    after = one_round(cluster, before.remembered, tick=1)
+
+    assert after.round.groups.keys() == {"other"}
+    assert [row["ended_reason"] for row in after.rows["group_members"]] == ["the coordinator no longer lists the group"]
+    assert coverage(after, Signal.GROUPS).is_complete
+    cluster.asked.clear()
+    one_round(cluster, after.remembered, tick=2)
+    assert cluster.asked.count("list groups") == 2, "one a broker: of a group that is gone nobody is asked again"
+
+
+def test_a_transaction_that_its_new_coordinator_has_not_loaded_has_not_ended():
+    cluster = FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90})
+    before = one_round(cluster)
+    cluster.loading = {"tx"}
+
+    during = one_round(cluster, before.remembered, tick=1)
+
+    assert during.rows["open_transactions"] == []
+    assert coverage(during, Signal.TRANSACTIONS).failed == 1
+    cluster.loading, cluster.open_since = set(), {}
+    after = one_round(cluster, during.remembered, tick=2)
+    assert [row["ended_reason"] for row in after.rows["open_transactions"]] == ["no longer open"]
+
+
+def test_a_transaction_loaded_between_the_list_and_the_question_for_it_is_open():
+    class Loading(FakeCluster):
+        def _transaction_error(self, broker: int) -> int:
+            self.loading = set()
+            return super()._transaction_error(broker)
+
+    cluster = Loading(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90})
+    before = one_round(cluster)
+    cluster.loading = {"tx"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert [each.transactional_id for each in seen.round.transactions] == ["tx"]
+    assert [row["ended_reason"] for row in seen.rows["open_transactions"]] == [None]
+
+
+def test_a_transaction_has_not_ended_where_asking_failed():
+    class Failing(FakeCluster):
+        def _listed_transactions(self, broker, request):
+            raise KeyError("a bug")
+
+    before = one_round(FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90}))
+
+    after = one_round(Failing(), before.remembered, tick=1)
+
+    assert after.rows["open_transactions"] == []
+
+
+def test_every_connection_is_told_where_brokers_are_and_again_only_when_the_cluster_says_otherwise():
+    cluster = FakeCluster()
+    first = one_round(cluster)
+    assert cluster.asked.count("learn brokers") == 3
+
+    second = one_round(cluster, first.remembered, tick=1)
+    assert cluster.asked.count("learn brokers") == 3
+
+    cluster.leaders = {0: 2, 1: 2}
+    one_round(cluster, second.remembered, tick=2)
+    assert cluster.asked.count("learn brokers") == 6
+
+
+def test_a_transaction_ends_though_another_broker_is_silent():
+    cluster = FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90})
+    before = one_round(cluster)
+    cluster.silent, cluster.open_since = {2}, {}
+
+    after = one_round(cluster, before.remembered, tick=1)
+
+    assert [row["ended_reason"] for row in after.rows["open_transactions"]] == ["no longer open"]
+
+
 def test_a_transaction_of_a_silent_coordinator_has_not_ended():
     cluster = FakeCluster(log={0: (0, 90, 100), 1: (0, 50, 50)}, open_since={0: 90}, leaders={0: 2, 1: 2})
     before = one_round(cluster)

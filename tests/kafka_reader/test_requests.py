@@ -389,6 +389,91 @@ def test_a_transaction_that_ended_in_between_is_left_out_and_a_refused_one_is_un
     assert transaction(error_code=53) == (Unknown("not permitted: TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),)
 
 
+NO_SUCH_ID, NOT_COORDINATOR, LOADING = 105, 16, 14
+
+
+def looked_up(**changed: object):
+    state = {"error_code": 0, "transactional_id": "tx", "transaction_state": "Ongoing", "transaction_timeout_ms": 1}
+    state |= {"transaction_start_time_ms": 400, "producer_id": 7, "producer_epoch": 1}
+    request = transactions.describe_request(["tx"])
+    return transactions.parse_looked_up(request, described_transaction(**(state | changed)), 2)["tx"]
+
+
+@pytest.mark.parametrize("state", ["Ongoing", "PrepareCommit", "PrepareAbort"])
+def test_a_transaction_looked_up_is_open_while_it_holds_back_readers(state):
+    assert looked_up(transaction_state=state).state == state
+
+
+@pytest.mark.parametrize(
+    "ended", [{"error_code": NO_SUCH_ID}, {"transaction_state": "CompleteCommit"}, {"transaction_state": "Empty"}]
+)
+def test_a_transaction_looked_up_in_vain_or_complete_has_ended(ended):
+    assert looked_up(**ended) is None
+
+
+def test_a_broker_that_is_not_or_not_yet_the_coordinator_says_nothing_of_a_transaction():
+    assert looked_up(error_code=NOT_COORDINATOR) == Unknown("NOT_COORDINATOR")
+    assert looked_up(error_code=LOADING) == Unknown("COORDINATOR_LOAD_IN_PROGRESS")
+    assert looked_up(transactional_id="another") == transactions.NOT_TOLD
+    assert transactions.parse_looked_up(transactions.describe_request(["tx"]), SILENT, 2) == {
+        "tx": Unknown("broker 1 did not answer in time")
+    }
+
+
+@pytest.mark.parametrize(
+    ("error_code", "why_not"),
+    [
+        (0, None),
+        (69, None),
+        (NOT_COORDINATOR, Unknown("NOT_COORDINATOR")),
+        (LOADING, Unknown("COORDINATOR_LOAD_IN_PROGRESS")),
+        (15, Unknown("COORDINATOR_NOT_AVAILABLE")),
+        (30, Unknown("not permitted: GROUP_AUTHORIZATION_FAILED")),
+    ],
+)
+def test_a_group_was_looked_up_where_a_coordinator_has_it_or_says_that_there_is_none(error_code, why_not):
+    given = described_group(error_code=error_code, group_id="g")
+
+    assert groups.parse_whether_looked_up(["g"], given) == {"g": why_not}
+
+
+def test_a_group_that_no_answer_names_was_not_looked_up():
+    absent = groups.parse_whether_looked_up(["g"], described_group(error_code=0, group_id="another"))
+
+    assert absent == {"g": Unknown("the coordinator's answer does not name the group")}
+    assert groups.parse_whether_looked_up(["g"], SILENT) == {"g": Unknown("broker 1 did not answer in time")}
+
+
+class Answering:
+    """Brokers, each with its one answer."""
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def send_all(self, requests):
+        return {broker: self.answers[broker] for broker in sorted(requests)}
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_of_all_brokers_asked_the_one_that_is_the_coordinator_counts(first):
+    elsewhere = described_group(error_code=NOT_COORDINATOR, group_id="g")
+    here = described_group(error_code=69, group_id="g")
+
+    assert groups.fetch_whether_looked_up(Answering({first: elsewhere, 3 - first: here}), {1: ["g"], 2: ["g"]}) == {
+        "g": None
+    }
+
+
+@pytest.mark.parametrize("first", [1, 2])
+def test_of_all_brokers_asked_the_one_that_coordinates_the_transaction_counts(first):
+    elsewhere = described_transaction(error_code=NOT_COORDINATOR, transactional_id="tx")
+    here = described_transaction(error_code=NO_SUCH_ID, transactional_id="tx")
+
+    assert transactions.fetch_looked_up(Answering({first: elsewhere, 3 - first: here}), {1: ["tx"], 2: ["tx"]}) == {
+        "tx": None
+    }
+
+
 def test_a_transaction_without_a_start_time_has_none():
     (described_one,) = transaction(transaction_start_time_ms=-1)
     assert described_one.started_at_ms is None
