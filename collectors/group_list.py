@@ -34,9 +34,8 @@ def group_list(answers: Answers, known: Mapping[str, ListedGroup], coordinators:
     listed = _listed(answers, coordinators)
     unavailable = {
         group_id: reason
-        for group_id, group in known.items()
-        if group_id not in listed
-        and (reason := why_silent(group_id, group.coordinator, answers, coordinators)) is not None
+        for group_id in known
+        if group_id not in listed and (reason := why_silent(group_id, answers, coordinators)) is not None
     }
     return GroupList(listed, {group_id: known[group_id] for group_id in unavailable}, unavailable)
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from collectors.coordinators import Coordinators, by_broker, why_silent
+from collectors.coordinators import Coordinators, asked_by_name, why_silent
 from collectors.intervals import Interval, Key, Running, Seen
 from collectors.rows import partitions_json
 from guarantees.observations import Transaction
@@ -58,10 +59,11 @@ def collect(connections: Connections, running: Running, coordinators: Coordinato
     answers = fetch_transactions(connections, coordinators.brokers)
     listed = {each.transactional_id for each in Answers(answers).transactions}
     last = {str(key[0]): int(str(interval.value["coordinator"])) for key, interval in running.items()}
-    missing = last.keys() - listed
-    silent = {name: why for name in missing if (why := why_silent(name, last[name], answers, coordinators)) is not None}
-    asked = by_broker(missing - silent.keys(), answers, coordinators)
-    return Answers(answers, {**silent, **fetch_looked_up(connections, asked)})
+    missing = {name: broker for name, broker in last.items() if name not in listed}
+    silent = {name: why for name in missing if (why := why_silent(name, answers, coordinators)) is not None}
+    spoken_for = {name: broker for name, broker in missing.items() if name not in silent}
+    looked_up = asked_by_name(spoken_for, answers, coordinators, partial(fetch_looked_up, connections))
+    return Answers(answers, {**silent, **looked_up})
 
 
 def seen(transactions: tuple[Transaction, ...]) -> dict[Key, Seen]:

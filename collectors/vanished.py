@@ -5,9 +5,10 @@ Only what was known and vanished is asked for, so in most rounds nobody is.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from collectors import group_list
-from collectors.coordinators import Coordinators, by_broker, unavailable
+from collectors.coordinators import Coordinators, answering, asked_by_name, unavailable
 from collectors.group_list import GroupList
 from collectors.intervals import Running
 from collectors.signals import Signals
@@ -15,7 +16,7 @@ from guarantees.observations import Signal
 from guarantees.unknown import Unknown
 from kafka_reader.connection import Connections
 from kafka_reader.errors import NOT_PERMITTED, is_not_permitted
-from kafka_reader.groups import ListedGroup, fetch_whether_looked_up
+from kafka_reader.groups import ListedGroup, fetch_existing
 from kafka_reader.metadata import Topology
 from kafka_reader.rights import Permitted, fetch_permitted_topics
 
@@ -48,14 +49,14 @@ def _why_hidden(answer: bool | Unknown) -> Unknown | None:
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """Whether groups that no list held were looked up, by name, and what those brokers list after it."""
+    """Whether groups that no list held exist, by name, and what brokers list after that question."""
 
-    why_not: Mapping[str, Unknown | None]
+    exists: Mapping[str, bool | Unknown]
     lists: group_list.Answers
 
     @property
     def values(self) -> list[object]:
-        return [*self.why_not.values(), *self.lists.values()]
+        return [*self.exists.values(), *self.lists.values()]
 
 
 def groups_left(
@@ -68,25 +69,48 @@ def groups_left(
     """The groups that are listed, and those remembered that are not surely gone.
 
     After a fail-over no list holds a group until its new coordinator has loaded it (seen live in nearly every one). So
-    what is missing is asked for by name; a broker that looked has loaded, and its list after that is whole.
+    what is missing is asked for by name; a coordinator that looked for it has loaded, and its list after that has it.
     """
     found = group_list.group_list(answers, known, coordinators)
-    missing = known.keys() - found.known.keys()
+    missing = {group_id: group.coordinator for group_id, group in known.items() if group_id not in found.known}
     if not missing:
         return found  # and nobody is asked
-    asked = by_broker(missing, answers, coordinators)
+    ask = partial(fetch_existing, connections)
     looked_up = signals.run(
         Signal.GROUPS,
-        lambda: LookedUp(fetch_whether_looked_up(connections, asked), group_list.collect(connections, asked)),
+        lambda: LookedUp(
+            asked_by_name(missing, answers, coordinators, ask), group_list.collect(connections, answering(answers))
+        ),
         otherwise=LookedUp(dict.fromkeys(missing, NOT_ASKED), {}),
         values=lambda found: found.values,
     )
-    found = group_list.group_list({**answers, **looked_up.lists}, known, coordinators)
-    whys = {group_id: looked_up.why_not[group_id] for group_id in missing - found.known.keys()}
-    unseen = {group_id: _worded(why) for group_id, why in whys.items() if why is not None}
+    found = group_list.group_list(_joined(answers, looked_up.lists), known, coordinators)
+    return _with_unseen(found, looked_up, known)
+
+
+def _joined(answers: group_list.Answers, later: group_list.Answers) -> group_list.Answers:
+    """Both lists of each broker: while partitions move one by one, what the first one held the second may not."""
+    return {broker: _both(answer, later.get(broker, [])) for broker, answer in answers.items()}
+
+
+def _both(first: list[ListedGroup] | Unknown, later: list[ListedGroup] | Unknown) -> list[ListedGroup] | Unknown:
+    if isinstance(first, Unknown) or isinstance(later, Unknown):
+        return later if isinstance(first, Unknown) else first
+    return [*first, *later]
+
+
+def _with_unseen(found: GroupList, looked_up: LookedUp, known: Mapping[str, ListedGroup]) -> GroupList:
+    unlisted = looked_up.exists.keys() - found.known.keys()
+    unseen = {group_id: why for group_id in unlisted if (why := _why_unseen(group_id, looked_up)) is not None}
     remembered = {group_id: known[group_id] for group_id in unseen}
     return GroupList(found.listed, {**found.remembered, **remembered}, {**found.unavailable, **unseen})
 
 
-def _worded(why: Unknown) -> Unknown:
-    return why if is_not_permitted(why) else unavailable(why.reason)
+def _why_unseen(group_id: str, looked_up: LookedUp) -> Unknown | None:
+    """Why a group that is in no list may yet be there; None where it is gone."""
+    exists = looked_up.exists[group_id]
+    if isinstance(exists, Unknown):
+        return exists if exists is NOT_ASKED or is_not_permitted(exists) else unavailable(exists.reason)
+    if exists:
+        return unavailable("it knew the group and did not list it")
+    return next((unavailable(a.reason) for a in looked_up.lists.values() if isinstance(a, Unknown)), None)

@@ -1,6 +1,5 @@
 """What the headers of stored batches say: values read from a contiguous range, and the arithmetic of sequences."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -84,17 +83,3 @@ def steps_ahead(sequence: int, of: int) -> int:
     """How far a sequence lies ahead of another, modulo 2^31: negative where it lies behind."""
     ahead = (sequence - of) % SEQUENCES
     return ahead if ahead < SEQUENCES // 2 else ahead - SEQUENCES
-
-
-def records_between(batches: Iterable[Batch], first_offset: int, next_offset: int) -> int:
-    """An upper bound of the records a reader can get from [first_offset, next_offset): markers are no records.
-
-    A group that stands before the markers at the end of a log is not behind (violations such as endless lag 1 on
-    transactional topics are none). A batch that lies across a limit counts its offsets inside.
-    """
-    return sum(_records_within(batch, first_offset, next_offset) for batch in batches if batch.marker is None)
-
-
-def _records_within(batch: Batch, first_offset: int, next_offset: int) -> int:
-    inside = min(batch.next_offset, next_offset) - max(batch.base_offset, first_offset)
-    return max(0, min(inside, batch.records))

@@ -23,6 +23,10 @@ class BrokerUnavailableError(CollectionError):
     """Nobody answered in time; the next round may succeed."""
 
 
+class BrokerLateError(BrokerUnavailableError):
+    """The broker was asked and did not answer in time."""
+
+
 class UnreadableAnswerError(CollectionError):
     """An answer came and could not be decoded, or is larger than allowed."""
 
@@ -42,7 +46,7 @@ class RequestRefusedError(CollectionError):
 def translated(exc: kafka_errors.KafkaError | OSError, broker: object) -> CollectionError:
     """Tidemark's error for the library's; a file of certificates that cannot be read is an OSError."""
     if isinstance(exc, _LATE):
-        return BrokerUnavailableError(f"broker {broker} did not answer in time")
+        return BrokerLateError(f"broker {broker} did not answer in time")
     if isinstance(exc, kafka_errors.UnknownBrokerIdError):
         return BrokerUnavailableError(f"broker {broker} is not among the cluster's brokers")
     if isinstance(exc, (*_NOT_REACHED, OSError)):

@@ -8,6 +8,8 @@ from guarantees.unknown import Unknown
 from kafka_reader.answer import Answer
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
 
+NOT_NAMED = Unknown("the coordinator's answer does not name the group")
+
 # Makes a state of a group that was answered without error, observed at that time (ms since 1970).
 MadeState = Callable[[Any, int], GroupState | Unknown]
 
@@ -24,7 +26,7 @@ def parsed(
 
 def _state(group: Any, observed_at_ms: int, state: MadeState) -> GroupState | Unknown:
     if group is None:
-        return Unknown("the coordinator's answer does not name the group")
+        return NOT_NAMED
     return state(group, observed_at_ms) if group.error_code == 0 else unknown_because(group.error_code)
 
 

@@ -15,7 +15,7 @@ from guarantees.unknown import Unknown
 from kafka_reader.answer import Answer
 from kafka_reader.connection import Connections
 from kafka_reader.errors import CollectionError, unknown_after, unknown_because
-from kafka_reader.group_descriptions import by_member_id, parsed
+from kafka_reader.group_descriptions import NOT_NAMED, by_member_id, parsed
 from kafka_reader.rights import groups_request
 
 CLASSIC = "classic"
@@ -23,6 +23,7 @@ CONSUMER = "consumer"
 STREAMS = "streams"
 
 GROUP_ID_NOT_FOUND = 69
+DEAD = "Dead"  # the same, before v6
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +68,39 @@ def describe_request(group_ids: Iterable[str]) -> DescribeGroupsRequest:
     return DescribeGroupsRequest(groups=sorted(group_ids), include_authorized_operations=False, min_version=4)
 
 
-def fetch_whether_looked_up(
+def fetch_existing(
     connections: Connections, group_ids_by_broker: Mapping[int, Collection[str]]
-) -> dict[str, Unknown | None]:
-    """Of each group None where a broker asked for it looked it up, whatever it found; otherwise why the first did not.
+) -> dict[str, bool | Unknown]:
+    """Whether a broker asked for a group knows it as a classic one; Unknown where none of them is its coordinator.
 
     A list leaves out the groups of a coordinator that has not begun or finished to load, without a word
     (GroupCoordinatorService.listGroups, 4.2: of active shards only); asked by name, it says NOT_COORDINATOR or
-    COORDINATOR_LOAD_IN_PROGRESS.
+    COORDINATOR_LOAD_IN_PROGRESS. Groups of another type are denied like those that do not exist: then the coordinator
+    has loaded, and a list asked for after that has them.
     """
     answers = connections.send_all(
         {broker: groups_request(group_ids) for broker, group_ids in group_ids_by_broker.items()}
     )
-    found: dict[str, list[Unknown | None]] = {}
+    found: dict[str, bool | Unknown] = {}
     for broker, answer in answers.items():
-        for group_id, why_not in parse_whether_looked_up(group_ids_by_broker[broker], answer).items():
-            found.setdefault(group_id, []).append(why_not)
-    return {group_id: None if None in whys else whys[0] for group_id, whys in found.items()}
+        for group_id, told in parse_existing(group_ids_by_broker[broker], answer).items():
+            if isinstance(found.get(group_id, NOT_NAMED), Unknown):
+                found[group_id] = told
+    return found
 
 
-def parse_whether_looked_up(group_ids: Collection[str], answer: Answer | CollectionError) -> dict[str, Unknown | None]:
-    """One entry per group asked about. That there is no such group is an answer."""
+def parse_existing(group_ids: Collection[str], answer: Answer | CollectionError) -> dict[str, bool | Unknown]:
+    """One entry per group asked about."""
     if isinstance(answer, CollectionError):
         return dict.fromkeys(group_ids, unknown_after(answer))
-    errors = {group.group_id: group.error_code for group in answer.response.groups}
-    absent = Unknown("the coordinator's answer does not name the group")
-    return {group_id: _why_not(errors[group_id]) if group_id in errors else absent for group_id in group_ids}
+    told = {group.group_id: _exists(group) for group in answer.response.groups}
+    return {group_id: told.get(group_id, NOT_NAMED) for group_id in group_ids}
 
 
-def _why_not(error_code: int) -> Unknown | None:
-    return None if error_code in (0, GROUP_ID_NOT_FOUND) else unknown_because(error_code)
+def _exists(group: Any) -> bool | Unknown:
+    if group.error_code not in (0, GROUP_ID_NOT_FOUND):
+        return unknown_because(group.error_code)
+    return group.error_code == 0 and group.group_state != DEAD
 
 
 def parse_descriptions(

@@ -10,7 +10,8 @@ from guarantees.unknown import Unknown
 from kafka_reader.answer import Answer, now_ms
 from kafka_reader.commit_columns import CommitColumns, GroupSpans, decode
 from kafka_reader.connection import Connections
-from kafka_reader.errors import CollectionError, unknown_after, unknown_because
+from kafka_reader.errors import BrokerLateError, CollectionError, unknown_after, unknown_because
+from kafka_reader.group_descriptions import NOT_NAMED
 from kafka_reader.undecoded import Prepared, decoded
 
 # v8: several groups in one request. v10 speaks of topic ids instead of names and is not asked for.
@@ -18,6 +19,8 @@ OLDEST_VERSION = 8
 NEWEST_VERSION = 9
 
 UNSTABLE_OFFSET_COMMIT = 88
+# RequireStable (GroupCoordinatorService.fetchAllOffsets, 4.0 and later).
+WAITS = "it tells commits once what it wrote is replicated"
 PENDING = Unknown("UNSTABLE_OFFSET_COMMIT: a transactional commit awaits its marker")
 
 
@@ -103,7 +106,7 @@ def parse_commits(
     """One entry per group asked about. `at_ms`: when the wait ended."""
     columns = decoded(answer, f"broker {broker}", lambda data: decode(data, request.layout))
     if isinstance(answer, CollectionError) or isinstance(columns, CollectionError):
-        return dict.fromkeys(request.asked, FetchedCommits(unknown_after(columns), None, None, at_ms))
+        return dict.fromkeys(request.asked, FetchedCommits(_why_none(columns), None, None, at_ms))
     request.layout = columns.layout
     return {
         group_id: FetchedCommits(_partitions(columns, group_id), broker, answer.requested_at_ms, answer.observed_at_ms)
@@ -111,10 +114,15 @@ def parse_commits(
     }
 
 
+def _why_none(error: CollectionError) -> Unknown:
+    """A coordinator that is late may be as well as ever: a follower of its partition of __consumer_offsets is not."""
+    return Unknown(f"{error}: {WAITS}") if isinstance(error, BrokerLateError) else unknown_after(error)
+
+
 def _partitions(columns: CommitColumns, group_id: str) -> GroupCommits | Unknown:
     spans = columns.layout.groups.get(group_id)
     if spans is None:
-        return Unknown("the coordinator's answer does not name the group")
+        return NOT_NAMED
     return GroupCommits(columns, spans) if spans.error_code == 0 else unknown_because(spans.error_code)
 
 

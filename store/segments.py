@@ -56,12 +56,6 @@ def live_names(names: Iterable[SegmentName]) -> list[SegmentName]:
     return live
 
 
-def live_segments(names: Iterable[str]) -> list[str]:
-    """`live_names` for file names; a name that does not fit is left out, and reported by whoever lists the folder."""
-    parsed = (SegmentName.parse(name) for name in names)
-    return [str(name) for name in live_names(name for name in parsed if name is not None)]
-
-
 def producer_name(host: str, role: str) -> str:
     """Unique per host and role. Other characters than letters, digits and _ become _ and their two hex digits."""
     return f"{_escaped(host)}_{_escaped(role)}"

@@ -299,7 +299,7 @@ class FakeCluster:
         if name in self.loading:
             return 14
         if name not in self.groups:
-            return 69
+            return 69 if name not in self.shares or broker == 1 else 16
         return 0 if self.groups[name].coordinator == broker else 16
 
     def _producers(self, broker: int, request: Any) -> tuple[str, Any]:

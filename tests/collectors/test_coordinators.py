@@ -1,6 +1,6 @@
 import pytest
 
-from collectors.coordinators import Coordinators, by_broker, coordinators, why_silent
+from collectors.coordinators import Coordinators, asked_by_name, coordinators, why_silent
 from guarantees.observations import PartitionState
 from guarantees.places import TopicPartition
 from guarantees.unknown import Unknown
@@ -52,18 +52,61 @@ def test_without_a_leader_nobody_coordinates_and_without_the_topic_it_cannot_be_
         ((1,), {1: [], 2: SILENT}, None),
         ((None,), {1: [], 2: []}, "__consumer_offsets-0 has no leader"),
         ((3,), {1: [], 2: []}, "broker 3 is not in the cluster"),
-        ((), {1: [], 2: SILENT}, "broker 2 did not answer in time"),
-        ((), {1: SILENT, 2: []}, None),
+        ((), {1: [], 2: SILENT}, None),
+        ((), {1: SILENT, 2: SILENT}, "broker 2 did not answer in time"),
     ],
 )
-def test_who_does_not_answer_for_a_name_is_its_coordinator_or_the_last_one_known(leaders, answers, reason):
+def test_nobody_speaks_for_a_name_where_its_coordinator_or_everybody_who_may_be_it_is_silent(leaders, answers, reason):
     expected = None if reason is None else Unknown(f"coordinator unavailable: {reason}")
 
-    assert why_silent("g", 2, answers, of_three(*leaders)) == expected
+    assert why_silent("g", answers, of_three(*leaders)) == expected
 
 
-def test_a_name_is_asked_of_its_coordinator_or_of_all_that_answer():
-    answers = {1: [], 2: SILENT, 3: []}
+class Brokers:
+    """`coordinator` says that a name is "here", the others that they are not its coordinator; `asked` is in order."""
 
-    assert by_broker(["g", "h"], answers, of_three(1)) == {1: ["g", "h"]}
-    assert by_broker(["g"], answers, of_three()) == {1: ["g"], 3: ["g"]}
+    def __init__(self, coordinator):
+        self.coordinator, self.asked = coordinator, []
+
+    def __call__(self, names_by_broker):
+        self.asked.append({broker: list(names) for broker, names in names_by_broker.items()})
+        told = dict.fromkeys((name for names in names_by_broker.values() for name in names), NOT_COORDINATOR)
+        return told | dict.fromkeys(names_by_broker.get(self.coordinator, ()), "here")
+
+
+NOT_COORDINATOR = Unknown("NOT_COORDINATOR")
+ANSWERS = {1: [], 2: SILENT, 3: []}
+
+
+def test_a_name_is_asked_of_its_coordinator_alone():
+    brokers = Brokers(coordinator=1)
+
+    assert asked_by_name({"g": 3, "h": 3}, ANSWERS, of_three(1), brokers) == {"g": "here", "h": "here"}
+    assert brokers.asked == [{1: ["g", "h"]}]
+
+
+def test_a_coordinator_that_is_none_any_more_says_so_and_nobody_else_is_asked():
+    brokers = Brokers(coordinator=3)
+
+    assert asked_by_name({"g": 3}, ANSWERS, of_three(1), brokers) == {"g": NOT_COORDINATOR}
+    assert len(brokers.asked) == 1
+
+
+def test_where_it_cannot_be_told_who_coordinates_the_last_one_is_asked_first():
+    brokers = Brokers(coordinator=3)
+
+    assert asked_by_name({"g": 3}, ANSWERS, of_three(), brokers) == {"g": "here"}
+    assert brokers.asked == [{3: ["g"]}]
+
+
+@pytest.mark.parametrize(("last", "first"), [(1, {1: ["g"]}), (2, {}), (9, {})], ids=["moved", "silent", "removed"])
+def test_where_the_last_one_does_not_speak_for_a_name_all_that_answer_are_asked(last, first):
+    brokers = Brokers(coordinator=3)
+
+    assert asked_by_name({"g": last}, ANSWERS, of_three(), brokers) == {"g": "here"}
+    assert brokers.asked == [first, {1: ["g"], 3: ["g"]}]
+
+
+def test_a_name_that_everybody_denies_to_coordinate_is_unknown():
+    assert asked_by_name({"g": 1}, ANSWERS, of_three(), Brokers(coordinator=2)) == {"g": NOT_COORDINATOR}
+    assert asked_by_name({"g": 2}, ANSWERS, of_three(), Brokers(coordinator=2)) == {"g": SILENT}

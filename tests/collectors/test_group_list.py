@@ -34,10 +34,14 @@ def test_a_group_that_is_no_longer_listed_is_gone_only_if_its_coordinator_says_s
     assert found.known == ({} if reason is None else {"g": GROUP})
 
 
-def test_where_the_topic_of_commits_is_not_visible_the_last_coordinator_counts():
-    found = group_list({1: [], 2: Unknown("no answer")}, {"g": GROUP}, led_by())
+def test_where_the_topic_of_commits_is_not_visible_a_group_is_missing_unless_nobody_answers():
+    """Whoever answers may be its coordinator; it is asked for by name then."""
+    silent = Unknown("no answer")
 
-    assert found.unavailable == {"g": Unknown("coordinator unavailable: no answer")}
+    assert group_list({1: [], 2: silent}, {"g": GROUP}, led_by()).known == {}
+    assert group_list({1: silent, 2: silent}, {"g": GROUP}, led_by()).unavailable == {
+        "g": Unknown("coordinator unavailable: no answer")
+    }
 
 
 def test_a_group_that_moved_to_another_coordinator_is_listed_there():

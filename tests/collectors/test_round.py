@@ -224,6 +224,71 @@ def test_a_group_loaded_between_the_list_and_the_question_for_it_is_there():
     assert isinstance(seen.round.groups["g"], GroupState)
 
 
+def test_a_group_that_was_listed_and_whose_coordinator_unloads_it_meanwhile_is_not_gone():
+    """Partitions move one by one: another group of the broker was asked for, and its later list no longer has this."""
+
+    class Unloading(FakeCluster):
+        def _group_error(self, broker: int, name: str) -> int:
+            self.loading = {"g", "other"}
+            return super()._group_error(broker, name)
+
+    cluster = Unloading(groups={"g": FakeGroup({0: 5}), "other": FakeGroup({0: 7})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert seen.round.groups.keys() == {"g", "other"}
+    assert isinstance(seen.round.groups["g"], Unknown)
+
+
+def test_a_group_that_its_coordinator_knows_and_does_not_list_is_unknown():
+    class Unlisting(FakeCluster):
+        def _group_error(self, broker: int, name: str) -> int:
+            return 0
+
+    cluster = Unlisting(groups={"g": FakeGroup({0: 5})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert seen.round.groups["g"] == Unknown("coordinator unavailable: it knew the group and did not list it")
+
+
+def test_a_group_is_unknown_where_the_list_after_the_question_for_it_fails():
+    class Dying(FakeCluster):
+        def _group_error(self, broker: int, name: str) -> int:
+            if name not in self.loading:
+                return super()._group_error(broker, name)
+            self.silent = {2}
+            return 69
+
+    cluster = Dying(groups={"g": FakeGroup({0: 5})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert seen.round.groups["g"] == Unknown("coordinator unavailable: broker 2 did not answer in time")
+
+
+def test_a_group_that_could_not_be_asked_for_is_not_gone():
+    class Failing(FakeCluster):
+        def _group_error(self, broker: int, name: str) -> int:
+            if name in self.loading:
+                raise KeyError("a bug")
+            return super()._group_error(broker, name)
+
+    cluster = Failing(groups={"g": FakeGroup({0: 5})})
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+
+    seen = one_round(cluster, before.remembered, tick=1)
+
+    assert seen.round.groups["g"] == Unknown("whether it is gone or hidden could not be asked")
+
+
 def test_a_group_is_gone_once_its_coordinator_looked_for_it_in_vain():
     cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"m": [0]}), "other": FakeGroup()})
     before = one_round(cluster)
@@ -237,6 +302,15 @@ def test_a_group_is_gone_once_its_coordinator_looked_for_it_in_vain():
     cluster.asked.clear()
     one_round(cluster, after.remembered, tick=2)
     assert cluster.asked.count("list groups") == 2, "one a broker: of a group that is gone nobody is asked again"
+
+
+def test_a_group_is_gone_though_another_broker_is_silent():
+    cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, coordinator=1), "other": FakeGroup(coordinator=1)})
+    before = one_round(cluster)
+    del cluster.groups["g"]
+    cluster.silent = {2}
+
+    assert one_round(cluster, before.remembered, tick=1).round.groups.keys() == {"other"}
 
 
 def test_a_transaction_that_its_new_coordinator_has_not_loaded_has_not_ended():

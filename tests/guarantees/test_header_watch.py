@@ -7,12 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from guarantees import header_traces
-from guarantees.batches import records_between
 from guarantees.findings import Bounds, Kind, Unit
 from guarantees.header_watch import SETTLED_AFTER_MS, HeaderMemory, HeaderRound, observe_headers, remembered
 from guarantees.lifecycle import changes, fold
 from tests.guarantees.builders import at
-from tests.guarantees.logs import ABORT, COMMIT, batch, marker, scan
+from tests.guarantees.logs import ABORT, batch, marker, scan
 from tests.guarantees.producers import FAULTS, Log
 
 
@@ -96,17 +95,6 @@ def test_what_is_remembered_of_a_producer_and_a_partition_is_bounded(monkeypatch
     memory, _ = watched([scan(*(batch(n, pid=1, seq=n) for n in range(9)))])
     (trace,) = memory.partitions.values()
     assert [one.base_offset for one in trace.producers[1].batches] == [4, 5, 6, 7, 8]
-
-
-@pytest.mark.parametrize(("first", "following", "records"), [(3, 4, 0), (1, 4, 2), (0, 2, 2), (5, 8, 2), (0, 100, 6)])
-def test_markers_between_a_commit_and_the_end_are_no_records(first, following, records):
-    batches = [batch(0, 3, tx=True, pid=7, seq=0), marker(3, COMMIT, pid=7), batch(4, 3), marker(7, ABORT, pid=7)]
-
-    assert records_between(batches, first, following) == records
-
-
-def test_what_compaction_removed_from_a_batch_is_no_record():
-    assert records_between([batch(0, 5, records=2), batch(5, 5, records=0)], 0, 10) == 2
 
 
 def steps(*without):

@@ -5,6 +5,7 @@ from kafka import errors as kafka_errors
 
 from guarantees.unknown import Unknown
 from kafka_reader.errors import (
+    BrokerLateError,
     BrokerUnavailableError,
     RequestRefusedError,
     UnreadableAnswerError,
@@ -18,8 +19,8 @@ from kafka_reader.errors import (
 @pytest.mark.parametrize(
     ("raised", "kind", "sentence"),
     [
-        (kafka_errors.RequestTimedOutError(), BrokerUnavailableError, "broker 3 did not answer in time"),
-        (kafka_errors.KafkaTimeoutError(), BrokerUnavailableError, "broker 3 did not answer in time"),
+        (kafka_errors.RequestTimedOutError(), BrokerLateError, "broker 3 did not answer in time"),
+        (kafka_errors.KafkaTimeoutError(), BrokerLateError, "broker 3 did not answer in time"),
         (
             kafka_errors.KafkaConnectionError("111 ECONNREFUSED"),
             BrokerUnavailableError,

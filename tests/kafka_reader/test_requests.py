@@ -27,7 +27,7 @@ from kafka_reader import (
 )
 from kafka_reader.allowed import READ_ONLY
 from kafka_reader.epoch_ends import EpochQuestion
-from kafka_reader.errors import BrokerUnavailableError
+from kafka_reader.errors import BrokerLateError, BrokerUnavailableError
 from kafka_reader.listed_offsets import ListedOffset
 from kafka_reader.metadata import topology
 from kafka_reader.metadata_answer import decode
@@ -50,7 +50,7 @@ from tests.kafka_reader.answers import (
 
 ORDERS = uuid.UUID("00000000-0000-4000-8000-000000000001")
 P0, P1 = TopicPartition("orders", 0), TopicPartition("orders", 1)
-SILENT = BrokerUnavailableError("broker 1 did not answer in time")
+SILENT = BrokerLateError("broker 1 did not answer in time")
 
 
 def partition(index: int, **changed: object) -> dict[str, object]:
@@ -192,7 +192,8 @@ def test_commits_are_asked_for_stable_and_for_all_topics():
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (SILENT, "broker 1 did not answer in time"),
+        (SILENT, "broker 1 did not answer in time: it tells commits once what it wrote is replicated"),
+        (BrokerUnavailableError("broker 1 cannot be reached"), "broker 1 cannot be reached"),
         (fetched_offsets("g", error_code=14), "COORDINATOR_LOAD_IN_PROGRESS"),
         (fetched_offsets("g", error_code=30), "not permitted: GROUP_AUTHORIZATION_FAILED"),
         (fetched_offsets("another"), "the coordinator's answer does not name the group"),
@@ -421,27 +422,27 @@ def test_a_broker_that_is_not_or_not_yet_the_coordinator_says_nothing_of_a_trans
 
 
 @pytest.mark.parametrize(
-    ("error_code", "why_not"),
+    ("described", "exists"),
     [
-        (0, None),
-        (69, None),
-        (NOT_COORDINATOR, Unknown("NOT_COORDINATOR")),
-        (LOADING, Unknown("COORDINATOR_LOAD_IN_PROGRESS")),
-        (15, Unknown("COORDINATOR_NOT_AVAILABLE")),
-        (30, Unknown("not permitted: GROUP_AUTHORIZATION_FAILED")),
+        ({"error_code": 0, "group_state": "Stable"}, True),
+        ({"error_code": 0, "group_state": "Empty"}, True),
+        ({"error_code": 0, "group_state": "Dead"}, False),
+        ({"error_code": 69, "group_state": "Dead"}, False),
+        ({"error_code": NOT_COORDINATOR}, Unknown("NOT_COORDINATOR")),
+        ({"error_code": LOADING}, Unknown("COORDINATOR_LOAD_IN_PROGRESS")),
+        ({"error_code": 15}, Unknown("COORDINATOR_NOT_AVAILABLE")),
+        ({"error_code": 30}, Unknown("not permitted: GROUP_AUTHORIZATION_FAILED")),
     ],
 )
-def test_a_group_was_looked_up_where_a_coordinator_has_it_or_says_that_there_is_none(error_code, why_not):
-    given = described_group(error_code=error_code, group_id="g")
-
-    assert groups.parse_whether_looked_up(["g"], given) == {"g": why_not}
+def test_whether_a_group_exists_only_its_coordinator_says(described, exists):
+    assert groups.parse_existing(["g"], described_group(group_id="g", **described)) == {"g": exists}
 
 
-def test_a_group_that_no_answer_names_was_not_looked_up():
-    absent = groups.parse_whether_looked_up(["g"], described_group(error_code=0, group_id="another"))
+def test_of_a_group_that_no_answer_names_it_is_not_known_whether_it_exists():
+    absent = groups.parse_existing(["g"], described_group(error_code=0, group_id="another"))
 
     assert absent == {"g": Unknown("the coordinator's answer does not name the group")}
-    assert groups.parse_whether_looked_up(["g"], SILENT) == {"g": Unknown("broker 1 did not answer in time")}
+    assert groups.parse_existing(["g"], SILENT) == {"g": Unknown("broker 1 did not answer in time")}
 
 
 class Answering:
@@ -459,9 +460,7 @@ def test_of_all_brokers_asked_the_one_that_is_the_coordinator_counts(first):
     elsewhere = described_group(error_code=NOT_COORDINATOR, group_id="g")
     here = described_group(error_code=69, group_id="g")
 
-    assert groups.fetch_whether_looked_up(Answering({first: elsewhere, 3 - first: here}), {1: ["g"], 2: ["g"]}) == {
-        "g": None
-    }
+    assert groups.fetch_existing(Answering({first: elsewhere, 3 - first: here}), {1: ["g"], 2: ["g"]}) == {"g": False}
 
 
 @pytest.mark.parametrize("first", [1, 2])

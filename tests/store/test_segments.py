@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from store.contracts import TABLES
-from store.segments import SegmentName, folder, hour_start_ms, live_names, live_segments, producer_name
+from store.segments import SegmentName, folder, hour_start_ms, live_names, producer_name
 from tests.store.builders import HOUR, T0
 
 
@@ -26,14 +26,13 @@ def test_a_name_says_producer_level_and_covered_range():
 )
 def test_anything_else_is_no_segment(text):
     assert SegmentName.parse(text) is None
-    assert live_segments([text]) == []
 
 
 @given(st.text(min_size=1, max_size=20), st.sampled_from(["collect", "maintain", "jobs"]))
 def test_every_host_gives_a_producer_whose_segments_are_read(host, role):
-    name = str(SegmentName(producer_name(host, role), 0, 3, 3))
+    name = SegmentName(producer_name(host, role), 0, 3, 3)
 
-    assert live_segments([name]) == [name]
+    assert SegmentName.parse(str(name)) == name
 
 
 def test_a_host_name_keeps_its_letters_and_escapes_the_rest():
@@ -45,13 +44,16 @@ def test_hosts_that_differ_in_one_character_give_different_producers():
 
 
 def test_a_wider_segment_replaces_those_inside_it_and_no_other():
-    wide, inside, beside, other = "a.1.1-9.parquet", "a.0.4-4.parquet", "a.0.10-10.parquet", "b.0.4-4.parquet"
+    wide, inside = SegmentName("a", 1, 1, 9), SegmentName("a", 0, 4, 4)
+    beside, other = SegmentName("a", 0, 10, 10), SegmentName("b", 0, 4, 4)
 
-    assert live_segments([inside, other, beside, wide]) == [wide, beside, other]
+    assert live_names([inside, other, beside, wide]) == [wide, beside, other]
 
 
 def test_of_two_segments_over_the_same_range_the_higher_level_counts():
-    assert live_segments(["a.0.1-9.parquet", "a.2.1-9.parquet"]) == ["a.2.1-9.parquet"]
+    lower, higher = SegmentName("a", 0, 1, 9), SegmentName("a", 2, 1, 9)
+
+    assert live_names([lower, higher]) == [higher]
 
 
 def nested(first, last):
