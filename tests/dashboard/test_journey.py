@@ -66,8 +66,14 @@ class Visit:
     def __enter__(self) -> "Visit":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._tell()
         self.context.close()
+
+    def _tell(self) -> None:
+        """What a person would see, for who reads that a test failed."""
+        print(f"at {self.page.url}, faults {self.faults}\n{self.page.locator('body').inner_text()[:3_000]}")
 
     def open(self, path: str) -> None:
         self.page.goto(self.address + path)
