@@ -1,14 +1,17 @@
 """Coordinators of a real cluster that move: what they have not loaded yet is unknown for a moment, and never gone."""
 
+import threading
 import time
 import uuid
+from contextlib import contextmanager, suppress
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, KafkaException, Producer
 from confluent_kafka import TopicPartition as Position
 
 from guarantees.places import GroupPartition, TopicPartition
 from guarantees.unknown import Unknown
+from kafka_reader.internal_records import partition_of
 
 pytestmark = pytest.mark.integration
 
@@ -40,6 +43,36 @@ def open_transactions(cluster, topic):
     return begun
 
 
+@contextmanager
+def others_committing(cluster, topic):
+    """Groups of each coordinator that go on committing.
+
+    A coordinator that has just loaded may wait for its last record to be replicated though it is: until the next one
+    (seen live, 4.2; one in some ten fail-overs without any commit).
+    """
+    names = [f"{partition}-{topic}" for partition in range(2)]
+    while {partition_of(name, 2) for name in names} != {0, 1}:
+        names[1] += "x"
+    over = threading.Event()
+
+    def commit():
+        while not over.wait(0.5):
+            for name in names:
+                client = {"bootstrap.servers": cluster.bootstrap, "group.id": name, "socket.timeout.ms": 2_000}
+                consumer = Consumer(client)
+                with suppress(KafkaException):  # its coordinator is gone
+                    consumer.commit(offsets=[Position(topic, 0, 1)], asynchronous=False)
+                consumer.close()
+
+    thread = threading.Thread(target=commit)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
 def is_whole(seen, places, transactional_ids):
     """Everything is known."""
     listed = {transaction.transactional_id for transaction in seen.round.transactions}
@@ -68,21 +101,24 @@ def test_no_group_and_no_transaction_is_gone_while_its_coordinator_moves(cluster
     rounds_until(rounds, lambda seen: is_whole(seen, places, begun.keys()))
 
     seen = []
-    for broker, fault, mend in ((1, cluster.kill, cluster.restart), (2, cluster.pause, cluster.resume)):
-        fault(broker)
-        try:
+    with others_committing(cluster, topic):
+        for broker, fault, mend in ((1, cluster.kill, cluster.restart), (2, cluster.pause, cluster.resume)):
+            fault(broker)
+            try:
+                seen += rounds_until(
+                    rounds,
+                    lambda now, gone=broker: (
+                        gone not in now.round.states[partition].in_sync_replicas and is_whole(now, places, begun.keys())
+                    ),
+                )
+            finally:
+                mend(broker)
             seen += rounds_until(
                 rounds,
-                lambda now, gone=broker: (
-                    gone not in now.round.states[partition].in_sync_replicas and is_whole(now, places, begun.keys())
+                lambda now: (
+                    len(now.round.states[partition].in_sync_replicas) == 3 and is_whole(now, places, begun.keys())
                 ),
             )
-        finally:
-            mend(broker)
-        seen += rounds_until(
-            rounds,
-            lambda now: len(now.round.states[partition].in_sync_replicas) == 3 and is_whole(now, places, begun.keys()),
-        )
 
     told = {type(each.round.commits[place].committed_offset) for each in seen for place in places}
     assert told == {int, Unknown}, "known, or not known for a moment"

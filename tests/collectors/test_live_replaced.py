@@ -121,7 +121,9 @@ def test_a_broker_that_is_removed_and_replaced_on_an_empty_disk_costs_no_record_
 
     cluster.kill(replaced)
     try:
-        fenced = rounds.until(lambda seen: brokers(seen).get(replaced) is True)
+        fenced = rounds.until(  # and the group's coordinator, if it moved, has loaded
+            lambda seen: brokers(seen).get(replaced) is True and isinstance(lag_of(seen, place), int)
+        )
         answer = ask(cluster.address(leader), UnregisterBrokerRequest(broker_id=replaced), UnregisterBrokerResponse)
         assert answer.error_code == 0, answer
         removed = rounds.until_ended("brokers", lambda row: row["broker"] == replaced)
