@@ -20,7 +20,7 @@ NEWEST_VERSION = 9
 
 UNSTABLE_OFFSET_COMMIT = 88
 # RequireStable (GroupCoordinatorService.fetchAllOffsets, 4.0 and later).
-WAITS = "it tells commits once what it wrote is replicated"
+WAITS = "it may wait until what it wrote is replicated"
 PENDING = Unknown("UNSTABLE_OFFSET_COMMIT: a transactional commit awaits its marker")
 
 
@@ -115,7 +115,7 @@ def parse_commits(
 
 
 def _why_none(error: CollectionError) -> Unknown:
-    """A coordinator that is late may be as well as ever: a follower of its partition of __consumer_offsets is not."""
+    """A coordinator that is late may be well, and wait for a follower of its partition of __consumer_offsets."""
     return Unknown(f"{error}: {WAITS}") if isinstance(error, BrokerLateError) else unknown_after(error)
 
 

@@ -188,6 +188,13 @@ def test_members_of_a_group_nobody_describes_have_not_left():
     assert one_round(cluster, before.remembered, tick=1).rows["group_members"] == []
 
 
+def round_without_g_listed(cluster: FakeCluster) -> Collected:
+    """The round after one that listed the group "g"."""
+    before = one_round(cluster)
+    cluster.loading = {"g"}
+    return one_round(cluster, before.remembered, tick=1)
+
+
 def test_a_group_that_its_new_coordinator_has_not_loaded_is_unknown_and_not_gone():
     cluster = FakeCluster(groups={"g": FakeGroup({0: 5}, owned={"m": [0]}), "other": FakeGroup({0: 7})})
     before = one_round(cluster)
@@ -215,10 +222,8 @@ def test_a_group_loaded_between_the_list_and_the_question_for_it_is_there():
             return super()._group_error(broker, name)
 
     cluster = Loading(groups={"g": FakeGroup({0: 5}, owned={"m": [0]})})
-    before = one_round(cluster)
-    cluster.loading = {"g"}
 
-    seen = one_round(cluster, before.remembered, tick=1)
+    seen = round_without_g_listed(cluster)
 
     assert seen.round.commits[GroupPartition("g", "orders", 0)].committed_offset == 5
     assert isinstance(seen.round.groups["g"], GroupState)
@@ -233,10 +238,8 @@ def test_a_group_that_was_listed_and_whose_coordinator_unloads_it_meanwhile_is_n
             return super()._group_error(broker, name)
 
     cluster = Unloading(groups={"g": FakeGroup({0: 5}), "other": FakeGroup({0: 7})})
-    before = one_round(cluster)
-    cluster.loading = {"g"}
 
-    seen = one_round(cluster, before.remembered, tick=1)
+    seen = round_without_g_listed(cluster)
 
     assert seen.round.groups.keys() == {"g", "other"}
     assert isinstance(seen.round.groups["g"], Unknown)
@@ -248,10 +251,8 @@ def test_a_group_that_its_coordinator_knows_and_does_not_list_is_unknown():
             return 0
 
     cluster = Unlisting(groups={"g": FakeGroup({0: 5})})
-    before = one_round(cluster)
-    cluster.loading = {"g"}
 
-    seen = one_round(cluster, before.remembered, tick=1)
+    seen = round_without_g_listed(cluster)
 
     assert seen.round.groups["g"] == Unknown("coordinator unavailable: it knew the group and did not list it")
 
@@ -265,10 +266,8 @@ def test_a_group_is_unknown_where_the_list_after_the_question_for_it_fails():
             return 69
 
     cluster = Dying(groups={"g": FakeGroup({0: 5})})
-    before = one_round(cluster)
-    cluster.loading = {"g"}
 
-    seen = one_round(cluster, before.remembered, tick=1)
+    seen = round_without_g_listed(cluster)
 
     assert seen.round.groups["g"] == Unknown("coordinator unavailable: broker 2 did not answer in time")
 
@@ -281,10 +280,8 @@ def test_a_group_that_could_not_be_asked_for_is_not_gone():
             return super()._group_error(broker, name)
 
     cluster = Failing(groups={"g": FakeGroup({0: 5})})
-    before = one_round(cluster)
-    cluster.loading = {"g"}
 
-    seen = one_round(cluster, before.remembered, tick=1)
+    seen = round_without_g_listed(cluster)
 
     assert seen.round.groups["g"] == Unknown("whether it is gone or hidden could not be asked")
 

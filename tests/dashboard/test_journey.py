@@ -154,9 +154,8 @@ def test_the_overview_leads_to_the_evidence(chromium, served):
     with Visit(chromium, served) as visit:
         visit.open("/")
         visit.page.get_by_text("Delivery is not safe").wait_for()
-        line = visit.page.locator(
-            '[class*="st-key-attention-"]'
-        ).first  # a link alone may be drawn after the next one's
+        # The first line's link, not the first link: it may be drawn after that of the next line.
+        line = visit.page.locator('[class*="st-key-attention-"]').first
         line.get_by_role("link", name="Evidence").click()
         visit.page.get_by_text("breaks the promise of").wait_for()
         assert urlparse(visit.page.url).path == "/violations"

@@ -192,7 +192,7 @@ def test_commits_are_asked_for_stable_and_for_all_topics():
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        (SILENT, "broker 1 did not answer in time: it tells commits once what it wrote is replicated"),
+        (SILENT, "broker 1 did not answer in time: it may wait until what it wrote is replicated"),
         (BrokerUnavailableError("broker 1 cannot be reached"), "broker 1 cannot be reached"),
         (fetched_offsets("g", error_code=14), "COORDINATOR_LOAD_IN_PROGRESS"),
         (fetched_offsets("g", error_code=30), "not permitted: GROUP_AUTHORIZATION_FAILED"),
